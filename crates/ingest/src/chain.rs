@@ -1,0 +1,118 @@
+//! One chain's ingest: the head is followed at once, history is filled beside it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::chain::Chain;
+use rpc::Pool;
+use store::{Change, Committed, EntryKind, Store};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::source::NodeSource;
+use crate::{backfill, follow};
+
+/// How long to wait after a failure before trying again.
+pub(crate) const PAUSE: Duration = Duration::from_millis(500);
+
+pub struct Options {
+    pub chain: Arc<Chain>,
+    pub pool: Arc<Pool>,
+    pub store: Store,
+    pub config: Config,
+    /// The oldest block to fill down to.
+    pub from_block: u64,
+}
+
+/// A running ingest. Dropping it stops the work; what was committed stays.
+pub struct ChainIngest {
+    pub chain: Arc<Chain>,
+    pub pool: Arc<Pool>,
+    pub progress: Arc<Progress>,
+    pub from_block: u64,
+    announced: watch::Receiver<u64>,
+    _tasks: JoinSet<()>,
+}
+
+/// What both tasks share.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub source: NodeSource,
+    pub store: Store,
+    pub config: Config,
+    pub from_block: u64,
+    pub progress: Arc<Progress>,
+    announce: Arc<watch::Sender<u64>>,
+}
+
+impl ChainIngest {
+    pub fn start(options: Options) -> Self {
+        let (announce, announced) = watch::channel(0);
+        let progress = Arc::new(Progress::default());
+        let source = NodeSource {
+            pool: options.pool.clone(),
+            chain: options.chain.clone(),
+            traces: options.config.traces,
+        };
+        let context = Context {
+            source,
+            store: options.store,
+            config: options.config,
+            from_block: options.from_block,
+            progress: progress.clone(),
+            announce: Arc::new(announce),
+        };
+        let mut tasks = JoinSet::new();
+        tasks.spawn(follow::run(context.clone()));
+        tasks.spawn(backfill::run(context));
+        ChainIngest {
+            chain: options.chain,
+            pool: options.pool,
+            progress,
+            from_block: options.from_block,
+            announced,
+            _tasks: tasks,
+        }
+    }
+
+    /// The journal's newest sequence; changes after every durable commit.
+    pub fn announced(&self) -> watch::Receiver<u64> {
+        self.announced.clone()
+    }
+}
+
+impl Context {
+    /// Writes, and tells the world only afterwards.
+    pub async fn commit(&self, change: Change) -> Result<Committed, Error> {
+        let (store, chain) = (self.store.clone(), self.source.chain_id());
+        let transactions = change.apply.iter().map(|b| u64::from(b.tx_count)).sum();
+        let committed = tokio::task::spawn_blocking(move || store.commit(chain, change))
+            .await
+            .map_err(|_| Error::Stopped)??;
+        let applied = committed.entries.iter().filter(|e| e.kind == EntryKind::Apply).count() as u64;
+        self.progress.applied(applied, transactions);
+        let slug = self.source.chain.slug.clone();
+        metrics::counter!("headwater_blocks_applied_total", "chain" => slug.clone()).increment(applied);
+        metrics::counter!("headwater_transactions_applied_total", "chain" => slug.clone())
+            .increment(transactions);
+        if let Some(newest) = committed.coverage.newest() {
+            metrics::gauge!("headwater_indexed_head", "chain" => slug).set(newest as f64);
+        }
+        if let Some(last) = committed.entries.last() {
+            self.announce.send_replace(last.seq);
+        }
+        Ok(committed)
+    }
+
+    /// Says why the work stands still, once per reason.
+    pub fn wait_because(&self, error: &Error) {
+        let why = error.to_string();
+        if self.progress.snapshot().waiting.as_ref() != Some(&why) {
+            tracing::warn!(chain.id = self.source.chain_id().0, error = %why, "ingest waits");
+        }
+        self.progress.set_waiting(Some(why));
+    }
+}

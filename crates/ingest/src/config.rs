@@ -1,0 +1,47 @@
+//! What an operator may set about reading a chain.
+
+use serde::{Deserialize, Serialize};
+
+use crate::verify::Senders;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// `auto` takes traces where a node offers them; `off` never asks.
+    pub traces: TraceUse,
+    /// Senders recovered while filling history; at the head all of them always are.
+    pub senders: SenderCheck,
+    /// Blocks asked for in one request while filling history.
+    pub segment_blocks: usize,
+    /// Requests under way at once while filling history.
+    pub workers: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceUse {
+    Auto,
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SenderCheck {
+    All,
+    Sample,
+}
+
+impl From<SenderCheck> for Senders {
+    fn from(check: SenderCheck) -> Self {
+        match check {
+            SenderCheck::All => Senders::All,
+            SenderCheck::Sample => Senders::Sample,
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { traces: TraceUse::Auto, senders: SenderCheck::Sample, segment_blocks: 6, workers: 8 }
+    }
+}

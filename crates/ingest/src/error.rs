@@ -1,0 +1,73 @@
+//! Why blocks did not get into the store this time.
+
+use model::raw::Malformed;
+use rpc::UpstreamId;
+
+use crate::verify::Lie;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Upstream(#[from] rpc::Error),
+    /// A node contradicted itself; it has been reported to the pool.
+    #[error("{upstream} lied: {lie}")]
+    Lie { upstream: String, lie: Lie },
+    /// The node has no such block (any more): its head moved, or it lags.
+    #[error("block {number} is not there yet")]
+    NotThere { number: u64 },
+    /// The chain changed under a question of several parts; asking again settles it.
+    #[error("the chain moved at block {number} while it was read")]
+    Moved { number: u64 },
+    #[error("{upstream} refused {what}: {message}")]
+    Refused { upstream: String, what: &'static str, message: String },
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    #[error("the ingest of this chain was stopped")]
+    Stopped,
+}
+
+impl Error {
+    /// Everything but a broken store heals with time or with another upstream.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Error::Store(error) => {
+                error.is_retryable() || matches!(error, store::Error::Detached { .. } | store::Error::Occupied { .. })
+            }
+            Error::Stopped => false,
+            _ => true,
+        }
+    }
+}
+
+/// What is wrong with one block that a node gave.
+#[derive(Debug)]
+pub enum Fault {
+    Lie(Lie),
+    Malformed(Malformed),
+}
+
+impl Fault {
+    /// In the form in which the pool keeps evidence.
+    pub fn into_lie(self, block: u64) -> Lie {
+        match self {
+            Fault::Lie(lie) => lie,
+            Fault::Malformed(m) => {
+                Lie { block, check: "form", expected: format!("a well-formed {}", m.what), got: m.detail }
+            }
+        }
+    }
+}
+
+pub fn evidence(lie: &Lie) -> rpc::Evidence {
+    rpc::Evidence {
+        block: lie.block,
+        check: lie.check.to_owned(),
+        expected: lie.expected.clone(),
+        got: lie.got.clone(),
+    }
+}
+
+/// Everyone but the one who is to be asked.
+pub fn all_but(pool: &rpc::Pool, one: UpstreamId) -> Vec<UpstreamId> {
+    pool.upstreams().into_iter().filter(|id| *id != one).collect()
+}

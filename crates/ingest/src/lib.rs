@@ -1,0 +1,20 @@
+//! From a node or a file to the store: fetch, verify, commit; follow the head, fill the past.
+//!
+//! In: upstreams of a chain, or files of block records. Out: commits to the store, and a word after
+//! each. Must not know: HTTP serving, wire shapes, who asks.
+
+mod backfill;
+mod chain;
+mod config;
+mod error;
+mod follow;
+pub mod import;
+mod progress;
+mod reorg;
+pub mod source;
+pub mod verify;
+
+pub use chain::{ChainIngest, Options};
+pub use config::{Config, SenderCheck, TraceUse};
+pub use error::Error;
+pub use progress::{Progress, Snapshot};

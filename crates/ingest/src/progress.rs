@@ -1,0 +1,74 @@
+//! What the ingest of a chain is doing, for /status, the progress bar and the metrics.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+
+#[derive(Default)]
+pub struct Progress {
+    blocks: AtomicU64,
+    transactions: AtomicU64,
+    reverted: AtomicU64,
+    /// Blocks that are still to be filled below the head.
+    missing: AtomicU64,
+    node_head: AtomicU64,
+    waiting: Mutex<Option<String>>,
+    last_reorg: Mutex<Option<Reorg>>,
+}
+
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct Reorg {
+    pub ancestor: Option<u64>,
+    pub reverted_blocks: u64,
+}
+
+/// A moment of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Snapshot {
+    /// Since this process started.
+    pub blocks_applied: u64,
+    pub transactions_applied: u64,
+    pub blocks_reverted: u64,
+    pub blocks_missing: u64,
+    pub node_head: u64,
+    /// Why nothing moves, where nothing does.
+    pub waiting: Option<String>,
+    pub last_reorg: Option<Reorg>,
+}
+
+impl Progress {
+    pub fn applied(&self, blocks: u64, transactions: u64) {
+        self.blocks.fetch_add(blocks, Ordering::Relaxed);
+        self.transactions.fetch_add(transactions, Ordering::Relaxed);
+    }
+
+    pub fn reorged(&self, reorg: Reorg) {
+        self.reverted.fetch_add(reorg.reverted_blocks, Ordering::Relaxed);
+        *self.last_reorg.lock().unwrap_or_else(|e| e.into_inner()) = Some(reorg);
+    }
+
+    pub fn set_missing(&self, blocks: u64) {
+        self.missing.store(blocks, Ordering::Relaxed);
+    }
+
+    pub fn set_node_head(&self, number: u64) {
+        self.node_head.store(number, Ordering::Relaxed);
+    }
+
+    pub fn set_waiting(&self, why: Option<String>) {
+        *self.waiting.lock().unwrap_or_else(|e| e.into_inner()) = why;
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            blocks_applied: self.blocks.load(Ordering::Relaxed),
+            transactions_applied: self.transactions.load(Ordering::Relaxed),
+            blocks_reverted: self.reverted.load(Ordering::Relaxed),
+            blocks_missing: self.missing.load(Ordering::Relaxed),
+            node_head: self.node_head.load(Ordering::Relaxed),
+            waiting: self.waiting.lock().unwrap_or_else(|e| e.into_inner()).clone(),
+            last_reorg: self.last_reorg.lock().unwrap_or_else(|e| e.into_inner()).clone(),
+        }
+    }
+}

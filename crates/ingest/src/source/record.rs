@@ -1,0 +1,49 @@
+//! One block record `{block, receipts, traces?}` in JSON-RPC shapes → a block.
+
+use model::raw::{Block, Malformed, Receipt, read_geth_traces, read_parity_traces};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+struct Record<'a> {
+    #[serde(borrow)]
+    block: &'a RawValue,
+    #[serde(borrow, default)]
+    receipts: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    traces: Option<&'a RawValue>,
+}
+
+pub fn read_record(text: &[u8]) -> Result<Block, Malformed> {
+    let record: Record =
+        serde_json::from_slice(text).map_err(|e| Malformed::new("record", &e.to_string()))?;
+    let mut block = Block::read(record.block.get().as_bytes())?
+        .ok_or_else(|| Malformed::new("record", "block is null"))?;
+    if let Some(receipts) = record.receipts {
+        block.set_receipts(read_receipts(receipts.get())?)?;
+    }
+    if let Some(traces) = record.traces {
+        block.traces = read_traces(traces.get(), block.txs.len())?;
+    }
+    Ok(block)
+}
+
+/// `null` is no receipts at all, which a block without transactions may well say.
+pub fn read_receipts(text: &str) -> Result<Vec<Receipt>, Malformed> {
+    let list: Option<Vec<Receipt>> =
+        serde_json::from_str(text).map_err(|e| Malformed::new("receipts", &e.to_string()))?;
+    Ok(list.unwrap_or_default())
+}
+
+/// Either dialect: geth wraps each transaction's tree in `result` beside no `action`.
+fn read_traces(text: &str, tx_count: usize) -> Result<Option<Vec<Vec<model::raw::Frame>>>, Malformed> {
+    let head = text.trim_start();
+    if head == "null" {
+        return Ok(None);
+    }
+    let parity = text.contains("\"traceAddress\"") || text.contains("\"action\"");
+    match parity || tx_count == 0 {
+        true => read_parity_traces(text, tx_count).map(Some),
+        false => read_geth_traces(text, tx_count).map(Some),
+    }
+}

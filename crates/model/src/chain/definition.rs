@@ -1,0 +1,195 @@
+//! One chain as its file in `chains/` describes it, field for field.
+//!
+//! In: TOML. Out: [`Chain`] with exact addresses and hashes. An unknown field or a mistyped address
+//! is an error, so a slip in a file is caught when the table is loaded, not when a price is wrong.
+
+use alloy_primitives::{Address, B256};
+use serde::Deserialize;
+
+use super::{ChainId, Operation, hex_text, name};
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chain {
+    pub id: ChainId,
+    /// For people: "Polygon Amoy".
+    pub name: String,
+    /// For paths, metrics and logs: "polygon-amoy".
+    pub slug: String,
+    /// Further spellings a request may use.
+    pub names: Vec<String>,
+    pub testnet: bool,
+    pub verification: Verification,
+    /// Blocks on top of one before it counts as confirmed.
+    pub confirmations: u64,
+    /// Typical time between two blocks.
+    pub block_time_ms: u64,
+    pub operations: Vec<Operation>,
+    pub native: Coin,
+    pub wrapped: Option<Wrapped>,
+    #[serde(default)]
+    pub stables: Vec<Stable>,
+    #[serde(default)]
+    pub exchanges: Vec<Exchange>,
+    #[serde(default)]
+    pub marketplaces: Vec<Marketplace>,
+    #[serde(default)]
+    pub native_pools: Vec<NativePool>,
+}
+
+impl Chain {
+    pub fn offers(&self, operation: Operation) -> bool {
+        self.operations.contains(&operation)
+    }
+
+    /// The exchange a request names: case, spaces, dashes and underscores do not matter.
+    pub fn exchange_named(&self, wanted: &str) -> Option<&Exchange> {
+        let wanted = name::squeezed(wanted);
+        self.exchanges.iter().find(|exchange| {
+            exchange.names.iter().any(|spelling| name::squeezed(spelling) == wanted)
+        })
+    }
+
+    pub fn exchange_at(&self, factory: Address) -> Option<&Exchange> {
+        self.exchanges.iter().find(|exchange| exchange.factory == factory)
+    }
+
+    /// Which marketplace a contract belongs to, and which contract of it this is.
+    pub fn marketplace_at(&self, address: Address) -> Option<(&Marketplace, &MarketplaceContract)> {
+        self.marketplaces.iter().find_map(|marketplace| {
+            let contract = marketplace.contracts.iter().find(|it| it.address == address)?;
+            Some((marketplace, contract))
+        })
+    }
+
+    pub(super) fn goes_by(&self, wanted: &str) -> bool {
+        let wanted = name::normal(wanted);
+        self.spellings().any(|spelling| name::normal(spelling) == wanted)
+    }
+
+    /// Every spelling that means this chain, ids aside.
+    pub(super) fn spellings(&self) -> impl Iterator<Item = &str> {
+        [self.name.as_str(), self.slug.as_str()]
+            .into_iter()
+            .chain(self.names.iter().map(String::as_str))
+    }
+}
+
+/// How much of a block can be recomputed from the plain Ethereum rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verification {
+    /// Every hash and root; a block that disagrees is refused.
+    Full,
+    /// The chain has transaction types or header fields of its own: what cannot be recomputed is
+    /// kept as unverified.
+    Lenient,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coin {
+    pub name: String,
+    pub symbol: String,
+    pub decimals: u8,
+}
+
+/// The token that stands for the native coin at 1:1; it has the native coin's decimals.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wrapped {
+    pub symbol: String,
+    #[serde(deserialize_with = "hex_text::address")]
+    pub address: Address,
+}
+
+/// A token meant to be worth one US dollar.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stable {
+    pub symbol: String,
+    #[serde(deserialize_with = "hex_text::address")]
+    pub address: Address,
+    pub decimals: u8,
+    pub note: Option<String>,
+    /// Unix seconds since when the token is no longer backed.
+    pub lost_peg_at: Option<u64>,
+}
+
+impl Stable {
+    /// Whether it can stand for a dollar at that time (unix seconds).
+    pub fn is_backed_at(&self, timestamp: u64) -> bool {
+        self.lost_peg_at.is_none_or(|lost| timestamp < lost)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exchange {
+    /// For people: "Uniswap v2".
+    pub name: String,
+    /// How a request spells it; without one, it goes by its factory address alone.
+    #[serde(default)]
+    pub names: Vec<String>,
+    pub kind: ExchangeKind,
+    #[serde(deserialize_with = "hex_text::address")]
+    pub factory: Address,
+    /// The contract that creates the pools, where it is not the factory.
+    #[serde(default, deserialize_with = "hex_text::optional_address")]
+    pub deployer: Option<Address>,
+    /// Absent where a pool's address cannot be derived and must be indexed.
+    #[serde(default, deserialize_with = "hex_text::optional_hash")]
+    pub init_code_hash: Option<B256>,
+    /// Fee tiers in millionths, for kinds that have one pool per tier. Empty: not known.
+    #[serde(default)]
+    pub fees: Vec<u32>,
+}
+
+impl Exchange {
+    /// The address that CREATE2 derives pools from.
+    pub fn pool_creator(&self) -> Address {
+        self.deployer.unwrap_or(self.factory)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExchangeKind {
+    /// Uniswap v2: one constant-product pair per two tokens.
+    V2,
+    /// Uniswap v3: one pool per two tokens and fee tier.
+    V3,
+    /// Uniswap v4: all pools inside one contract, given as the factory.
+    V4,
+    /// V2 pairs of which some follow a stable curve, so reserves alone do not give the price.
+    Camelot,
+    /// Volatile and stable pools, created as minimal proxies.
+    Solidly,
+    /// Concentrated liquidity without fee tiers, pools from a separate deployer.
+    Algebra,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Marketplace {
+    pub name: String,
+    pub contracts: Vec<MarketplaceContract>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarketplaceContract {
+    pub protocol: String,
+    pub version: String,
+    #[serde(deserialize_with = "hex_text::address")]
+    pub address: Address,
+}
+
+/// A marketplace's deposit of the native coin, worth it at 1:1 but not the wrapped token.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NativePool {
+    pub name: String,
+    #[serde(deserialize_with = "hex_text::address")]
+    pub address: Address,
+}

@@ -1,0 +1,11 @@
+//! What the rest of the house talks about: raw chain objects, the chain table, dates, cursors.
+//!
+//! No IO, no async, no clock. The same input gives the same output on every machine.
+
+pub mod bloom;
+pub mod chain;
+pub mod cursor;
+pub mod date;
+pub mod proof;
+pub mod raw;
+pub mod wallets;

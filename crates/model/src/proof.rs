@@ -1,0 +1,77 @@
+//! What was proven of a block before it was stored.
+
+/// One bit per check that was made and held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Proof(u16);
+
+/// How far a block can be relied on, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The header's hash could not be recomputed: a form of header we do not model.
+    Unverified,
+    /// The header holds, but a part below it could not be recomputed or was not given.
+    Partial,
+    /// Header, transactions and receipts were recomputed down to the last log.
+    Verified,
+}
+
+impl Level {
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Unverified => "unverified",
+            Level::Partial => "partial",
+            Level::Verified => "verified",
+        }
+    }
+}
+
+impl Proof {
+    pub const HEADER: Proof = Proof(1);
+    pub const TRANSACTIONS: Proof = Proof(2);
+    pub const RECEIPTS: Proof = Proof(4);
+    pub const WITHDRAWALS: Proof = Proof(8);
+    /// Every sender was recovered from its signature (otherwise some were, as a sample).
+    pub const SENDERS: Proof = Proof(16);
+    /// Traces were given and agree with the transactions and receipts.
+    pub const TRACES: Proof = Proof(32);
+
+    const NAMES: [(Proof, &'static str); 6] = [
+        (Proof::HEADER, "header"),
+        (Proof::TRANSACTIONS, "transactions"),
+        (Proof::RECEIPTS, "receipts"),
+        (Proof::WITHDRAWALS, "withdrawals"),
+        (Proof::SENDERS, "senders"),
+        (Proof::TRACES, "traces"),
+    ];
+
+    pub fn add(&mut self, other: Proof) {
+        self.0 |= other.0;
+    }
+
+    pub fn has(self, other: Proof) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub fn bits(self) -> u16 {
+        self.0
+    }
+
+    pub fn from_bits(bits: u16) -> Self {
+        Proof(bits)
+    }
+
+    pub fn level(self) -> Level {
+        if !self.has(Proof::HEADER) {
+            Level::Unverified
+        } else if self.has(Proof::TRANSACTIONS) && self.has(Proof::RECEIPTS) {
+            Level::Verified
+        } else {
+            Level::Partial
+        }
+    }
+
+    /// The checks that held, by name.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES.into_iter().filter(move |(bit, _)| self.has(*bit)).map(|(_, name)| name)
+    }
+}

@@ -1,0 +1,109 @@
+//! A whole block: header, transactions, receipts, traces, put together from what a node answered.
+
+use alloy_primitives::B256;
+
+use super::{Frame, Header, Receipt, Tx};
+
+/// A node or file sent something that is not what it should be.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("malformed {what}: {detail}")]
+pub struct Malformed {
+    pub what: &'static str,
+    pub detail: String,
+}
+
+impl Malformed {
+    /// Keeps at most a line of what was found: it ends in logs and in /status.
+    pub fn new(what: &'static str, found: &str) -> Self {
+        Malformed { what, detail: found.chars().take(160).collect() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Block {
+    /// Its `transactions` are taken out, into `txs`.
+    pub header: Header,
+    pub number: u64,
+    pub hash: B256,
+    pub parent_hash: B256,
+    pub timestamp: u64,
+    pub txs: Vec<Tx>,
+    /// One per transaction; none where the source had none.
+    pub receipts: Vec<Option<Receipt>>,
+    /// One list per transaction, root frame first; none where the source cannot trace.
+    pub traces: Option<Vec<Vec<Frame>>>,
+}
+
+impl Block {
+    /// `Ok(None)` for the JSON `null` with which a node says it has no such block.
+    pub fn read(block_json: &[u8]) -> Result<Option<Block>, Malformed> {
+        let header: Option<Header> = serde_json::from_slice(block_json)
+            .map_err(|e| Malformed::new("block", &e.to_string()))?;
+        header.map(Block::from_header).transpose()
+    }
+
+    fn from_header(mut header: Header) -> Result<Block, Malformed> {
+        let missing = |what| move || Malformed::new("block", what);
+        let txs = header.transactions.take().ok_or_else(missing("no transactions"))?;
+        if let Some(i) = txs.iter().position(|tx| tx.hash.is_none() || tx.from.is_none()) {
+            return Err(Malformed::new("block", &format!("transaction {i} has no hash or sender")));
+        }
+        Ok(Block {
+            number: header.number.ok_or_else(missing("no number"))?,
+            hash: header.hash.ok_or_else(missing("no hash"))?,
+            parent_hash: header.parent_hash.ok_or_else(missing("no parentHash"))?,
+            timestamp: header.timestamp.ok_or_else(missing("no timestamp"))?,
+            receipts: vec![None; txs.len()],
+            header,
+            txs,
+            traces: None,
+        })
+    }
+
+    /// Receipts in any order, and not always all of them; each finds its transaction by hash.
+    pub fn set_receipts(&mut self, receipts: Vec<Receipt>) -> Result<(), Malformed> {
+        for receipt in receipts {
+            let index = receipt.transaction_index.and_then(|i| usize::try_from(i).ok());
+            let place = index
+                .filter(|i| self.txs.get(*i).is_some_and(|tx| tx.hash == receipt.transaction_hash))
+                .or_else(|| self.txs.iter().position(|tx| tx.hash == receipt.transaction_hash));
+            let Some(slot) = place.and_then(|i| self.receipts.get_mut(i)) else {
+                let hash = receipt.transaction_hash.unwrap_or_default();
+                let detail = format!("no transaction {hash} in the block");
+                return Err(Malformed::new("receipts", &detail));
+            };
+            *slot = Some(receipt);
+        }
+        Ok(())
+    }
+
+    pub fn has_all_receipts(&self) -> bool {
+        self.receipts.iter().all(Option::is_some)
+    }
+
+    /// The block as `eth_getBlockBy…` gives it, with whole transactions or their hashes.
+    pub fn write_json(&self, whole: bool, out: &mut Vec<u8>) {
+        use super::wire::{Wire, write_list};
+        out.push(b'{');
+        let mut first = true;
+        self.header.write_fields(out, &mut first);
+        super::object::begin_field(out, &mut first, "transactions");
+        write_list(&self.txs, out, |tx, out| match whole {
+            true => tx.write_json(out),
+            false => tx.hash.unwrap_or_default().write_json(out),
+        });
+        out.push(b'}');
+    }
+}
+
+/// What every transaction of a block shares with it, as a template for packing.
+pub fn block_template(header: &Header, chain_id: u64, index: usize) -> Tx {
+    Tx {
+        block_hash: header.hash,
+        block_number: header.number,
+        block_timestamp: header.timestamp,
+        transaction_index: Some(index as u64),
+        chain_id: Some(chain_id),
+        ..Tx::default()
+    }
+}

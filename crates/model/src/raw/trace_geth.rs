@@ -1,0 +1,177 @@
+//! `debug_traceBlockBy…` with callTracer (geth dialect) → frames per transaction.
+//!
+//! Calls nest up to 1,024 deep on chain, deeper than a JSON reader may recurse. So the reader goes
+//! down a fixed number of levels, sets deeper subtrees aside as text and reads those afterwards; a
+//! path sorts like the order of entry, so a sort puts everything in place.
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::Key;
+use super::frame::{Frame, FrameKind, mark_undone};
+use super::record::Malformed;
+use super::trace_parity::{optional, value_or_zero};
+
+/// Levels of calls read in one go: two JSON levels each, well under the reader's limit of 128.
+const LEVELS_AT_ONCE: usize = 24;
+/// The EVM's own limit, with some room for tracers that count differently.
+const DEPTH_MAX: usize = 1_100;
+
+#[derive(Deserialize)]
+struct Entry<'a> {
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<String>,
+}
+
+pub fn read_geth_traces(text: &str, tx_count: usize) -> Result<Vec<Vec<Frame>>, Malformed> {
+    let entries: Vec<Entry> =
+        serde_json::from_str(text).map_err(|e| Malformed::new("debug_trace", &e.to_string()))?;
+    if entries.len() != tx_count {
+        let got = format!("{} traces for {tx_count} transactions", entries.len());
+        return Err(Malformed::new("debug_trace", &got));
+    }
+    entries
+        .iter()
+        .map(|entry| match (entry.result, &entry.error) {
+            (Some(result), None) => read_tree(result.get()),
+            (_, error) => Err(Malformed::new("debug_trace", error.as_deref().unwrap_or("empty"))),
+        })
+        .collect()
+}
+
+fn read_tree(text: &str) -> Result<Vec<Frame>, Malformed> {
+    let mut tree = Tree { frames: Vec::new(), pending: vec![(Vec::new(), Below::Root(text))] };
+    let mut rounds = 0;
+    while let Some((path, below)) = tree.pending.pop() {
+        rounds += 1;
+        if path.len() > DEPTH_MAX {
+            return Err(Malformed::new("debug_trace", "calls nested too deep"));
+        }
+        let (Below::Root(text) | Below::Calls(text)) = &below;
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let seed = Calls { tree: &mut tree, path, levels: LEVELS_AT_ONCE };
+        match below {
+            Below::Root(_) => Call(seed).deserialize(&mut reader),
+            Below::Calls(_) => seed.deserialize(&mut reader),
+        }
+        .map_err(|e| Malformed::new("debug_trace", &e.to_string()))?;
+    }
+    if rounds > 1 {
+        tree.frames.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+    mark_undone(&mut tree.frames);
+    Ok(tree.frames)
+}
+
+struct Tree<'a> {
+    frames: Vec<Frame>,
+    pending: Vec<(Vec<u32>, Below<'a>)>,
+}
+
+enum Below<'a> {
+    Root(&'a str),
+    Calls(&'a str),
+}
+
+/// Reads a list of calls below `path`.
+struct Calls<'t, 'a> {
+    tree: &'t mut Tree<'a>,
+    path: Vec<u32>,
+    levels: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Calls<'_, 'de> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Calls<'_, 'de> {
+    type Value = ();
+    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("a list of calls")
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        for index in 0u32.. {
+            let mut path = self.path.clone();
+            path.push(index);
+            let call = Call(Calls { tree: &mut *self.tree, path, levels: self.levels });
+            if seq.next_element_seed(call)?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads one call, which stands at `path`.
+struct Call<'t, 'a>(Calls<'t, 'a>);
+
+impl<'de> DeserializeSeed<'de> for Call<'_, 'de> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Call<'_, 'de> {
+    type Value = ();
+    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("a call of the call tracer")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Call(Calls { tree, path, levels }) = self;
+        // The place is taken before the children's, whatever order the fields come in.
+        let place = tree.frames.len();
+        tree.frames.push(Frame::default());
+        let mut frame = Frame { path: path.clone(), ..Frame::default() };
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            if key.0 != "calls" {
+                let raw: &'de RawValue = map.next_value()?;
+                set(&mut frame, &key.0, raw).map_err(serde::de::Error::custom)?;
+            } else if levels == 0 {
+                let raw: &'de RawValue = map.next_value()?;
+                tree.pending.push((path.clone(), Below::Calls(raw.get())));
+            } else {
+                let path = path.clone();
+                map.next_value_seed(Calls { tree: &mut *tree, path, levels: levels - 1 })?;
+            }
+        }
+        if let Some(slot) = tree.frames.get_mut(place) {
+            *slot = frame;
+        }
+        Ok(())
+    }
+}
+
+fn set(frame: &mut Frame, key: &str, raw: &RawValue) -> Result<(), Malformed> {
+    let raw = Some(raw);
+    match key {
+        "type" => {
+            let name: &str = raw.map_or("", RawValue::get).trim_matches('"');
+            frame.kind = FrameKind::from_name(name)
+                .ok_or_else(|| Malformed::new("call type", name))?;
+        }
+        "from" => frame.from = value_or_zero(raw)?,
+        "to" => frame.to = optional(raw)?,
+        "value" => frame.value = value_or_zero(raw)?,
+        "gas" => frame.gas = value_or_zero(raw)?,
+        "gasUsed" => frame.gas_used = value_or_zero(raw)?,
+        "input" => frame.input = value_or_zero(raw)?,
+        "output" => frame.output = value_or_zero(raw)?,
+        "error" => {
+            frame.error = raw
+                .and_then(|r| serde_json::from_str::<Option<String>>(r.get()).ok().flatten())
+                .map(Into::into);
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,294 @@
+//! One JSON-RPC value: read from its JSON text, written back as JSON, packed to bytes and back.
+//!
+//! In: the text of one value as a node sent it. Out: an exact integer, hash, address or byte string,
+//! and whether writing it again gives the very same text. What does not (leading zeros, upper case,
+//! a number where a string is usual) is kept by the caller as text, so that nothing is lost.
+
+use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256, hex};
+use serde::de::{Deserialize, MapAccess};
+use serde_json::value::RawValue;
+
+/// What one field of an object held.
+pub enum Slot<T> {
+    Null,
+    Value(T),
+    /// The text must be kept: `T` is what it means, if it means anything to us.
+    Odd(Option<T>, Box<str>),
+}
+
+pub trait Wire: Sized + PartialEq {
+    /// The value and whether `write_json` would give back exactly `text`.
+    fn read_json(text: &str) -> Option<(Self, bool)>;
+    fn write_json(&self, out: &mut Vec<u8>);
+    fn pack(&self, out: &mut Vec<u8>);
+    fn unpack(input: &mut &[u8]) -> Option<Self>;
+
+    /// Takes the next value of a JSON object that is being read.
+    fn next_slot<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Slot<Self>, A::Error> {
+        let raw: &'de RawValue = map.next_value()?;
+        let text = raw.get();
+        if text == "null" {
+            return Ok(Slot::Null);
+        }
+        Ok(match Self::read_json(text) {
+            Some((value, true)) => Slot::Value(value),
+            Some((value, false)) => Slot::Odd(Some(value), text.into()),
+            None => Slot::Odd(None, text.into()),
+        })
+    }
+}
+
+/// Reads a list whose items read themselves; used for objects inside objects, without a second pass.
+pub fn next_list<'de, A, T>(map: &mut A) -> Result<Slot<Vec<T>>, A::Error>
+where
+    A: MapAccess<'de>,
+    T: Deserialize<'de>,
+{
+    Ok(match map.next_value::<Option<Vec<T>>>()? {
+        Some(list) => Slot::Value(list),
+        None => Slot::Null,
+    })
+}
+
+/// The characters between the quotes, when there is no escape among them.
+fn unquoted(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    (!inner.contains('\\')).then_some(inner)
+}
+
+fn has_upper(digits: &str) -> bool {
+    digits.bytes().any(|b| b.is_ascii_uppercase())
+}
+
+pub fn put_hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    let start = out.len();
+    out.resize(start + 2 * bytes.len(), 0);
+    if let Some(target) = out.get_mut(start..) {
+        // The target has exactly twice the length, which is the only way this call can fail.
+        let _ = hex::encode_to_slice(bytes, target);
+    }
+}
+
+/// `"0x…"` around the given bytes.
+pub fn put_data(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(b"\"0x");
+    put_hex(out, bytes);
+    out.push(b'"');
+}
+
+/// `"0x…"` without leading zeros.
+pub fn put_quantity(out: &mut Vec<u8>, big_endian: &[u8]) {
+    out.extend_from_slice(b"\"0x");
+    let zeros = big_endian.iter().take_while(|b| **b == 0).count();
+    match big_endian.get(zeros..) {
+        Some([first, rest @ ..]) => {
+            if *first < 16 {
+                out.push(char::from_digit(u32::from(*first), 16).unwrap_or('0') as u8);
+            } else {
+                put_hex(out, &[*first]);
+            }
+            put_hex(out, rest);
+        }
+        _ => out.push(b'0'),
+    }
+    out.push(b'"');
+}
+
+pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push((value as u8) | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+pub fn take_varint(input: &mut &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = input.split_first()?;
+        *input = rest;
+        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+pub fn take_bytes<'a>(input: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (head, rest) = input.split_at_checked(length)?;
+    *input = rest;
+    Some(head)
+}
+
+/// Digits of a quantity: hex with `0x`, or a plain JSON integer as some nodes write it.
+fn quantity(text: &str) -> Option<(U256, bool)> {
+    let Some(inner) = unquoted(text) else {
+        return Some((U256::from(text.parse::<u64>().ok()?), false));
+    };
+    let digits = inner.strip_prefix("0x")?;
+    if digits.is_empty() || digits.len() > 64 {
+        return None;
+    }
+    let value = U256::from_str_radix(digits, 16).ok()?;
+    let plain = digits == "0" || !digits.starts_with('0');
+    Some((value, plain && !has_upper(digits)))
+}
+
+impl Wire for u64 {
+    fn read_json(text: &str) -> Option<(Self, bool)> {
+        let digits = text.strip_prefix("\"0x").and_then(|t| t.strip_suffix('"'));
+        if let Some(digits) = digits
+            && !digits.is_empty()
+            && digits.len() <= 16
+        {
+            let value = u64::from_str_radix(digits, 16).ok()?;
+            let plain = digits == "0" || !digits.starts_with('0');
+            // from_str_radix takes a sign; a signed quantity is not one.
+            let signed = digits.starts_with('+');
+            return (!signed).then_some((value, plain && !has_upper(digits)));
+        }
+        let (value, exact) = quantity(text)?;
+        Some((u64::try_from(value).ok()?, exact))
+    }
+    fn write_json(&self, out: &mut Vec<u8>) {
+        put_quantity(out, &self.to_be_bytes());
+    }
+    fn pack(&self, out: &mut Vec<u8>) {
+        put_varint(out, *self);
+    }
+    fn unpack(input: &mut &[u8]) -> Option<Self> {
+        take_varint(input)
+    }
+}
+
+impl Wire for U256 {
+    fn read_json(text: &str) -> Option<(Self, bool)> {
+        quantity(text)
+    }
+    fn write_json(&self, out: &mut Vec<u8>) {
+        put_quantity(out, &self.to_be_bytes::<32>());
+    }
+    fn pack(&self, out: &mut Vec<u8>) {
+        let bytes = self.to_be_bytes_trimmed_vec();
+        out.push(bytes.len() as u8);
+        out.extend_from_slice(&bytes);
+    }
+    fn unpack(input: &mut &[u8]) -> Option<Self> {
+        let length = usize::from(*take_bytes(input, 1)?.first()?);
+        U256::try_from_be_slice(take_bytes(input, length)?)
+    }
+}
+
+impl Wire for bool {
+    fn read_json(text: &str) -> Option<(Self, bool)> {
+        match text {
+            "true" => Some((true, true)),
+            "false" => Some((false, true)),
+            _ => None,
+        }
+    }
+    fn write_json(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if *self { b"true" } else { b"false" });
+    }
+    fn pack(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(*self));
+    }
+    fn unpack(input: &mut &[u8]) -> Option<Self> {
+        Some(*take_bytes(input, 1)?.first()? != 0)
+    }
+}
+
+impl Wire for Bytes {
+    fn read_json(text: &str) -> Option<(Self, bool)> {
+        let digits = unquoted(text)?.strip_prefix("0x")?;
+        let bytes = hex::decode(digits).ok()?;
+        Some((bytes.into(), !has_upper(digits) && !digits.starts_with("0x")))
+    }
+    fn write_json(&self, out: &mut Vec<u8>) {
+        put_data(out, self);
+    }
+    fn pack(&self, out: &mut Vec<u8>) {
+        put_varint(out, self.len() as u64);
+        out.extend_from_slice(self);
+    }
+    fn unpack(input: &mut &[u8]) -> Option<Self> {
+        let length = usize::try_from(take_varint(input)?).ok()?;
+        Some(Bytes::copy_from_slice(take_bytes(input, length)?))
+    }
+}
+
+macro_rules! fixed {
+    ($($name:ty, $length:literal);*) => {$(
+        impl Wire for $name {
+            fn read_json(text: &str) -> Option<(Self, bool)> {
+                let digits = unquoted(text)?.strip_prefix("0x")?;
+                if digits.len() != 2 * $length {
+                    return None;
+                }
+                let mut bytes = [0u8; $length];
+                hex::decode_to_slice(digits, &mut bytes).ok()?;
+                Some((<$name>::from(bytes), !has_upper(digits)))
+            }
+            fn write_json(&self, out: &mut Vec<u8>) {
+                put_data(out, self.as_slice());
+            }
+            fn pack(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(self.as_slice());
+            }
+            fn unpack(input: &mut &[u8]) -> Option<Self> {
+                take_bytes(input, $length)?.try_into().ok().map(|b: [u8; $length]| <$name>::from(b))
+            }
+        }
+    )*};
+}
+fixed!(B256, 32; Address, 20; B64, 8; Bloom, 256);
+
+/// Lists of plain values (topics, blob hashes, uncles). Lists of objects come from the object macro.
+impl Wire for Vec<B256> {
+    fn read_json(text: &str) -> Option<(Self, bool)> {
+        let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+        let mut list = Vec::with_capacity(items.len());
+        let mut exact = true;
+        for item in items {
+            let (value, same) = B256::read_json(item.get())?;
+            list.push(value);
+            exact &= same;
+        }
+        Some((list, exact))
+    }
+    fn write_json(&self, out: &mut Vec<u8>) {
+        write_list(self, out, |item, out| item.write_json(out));
+    }
+    fn pack(&self, out: &mut Vec<u8>) {
+        put_varint(out, self.len() as u64);
+        self.iter().for_each(|item| item.pack(out));
+    }
+    fn unpack(input: &mut &[u8]) -> Option<Self> {
+        unpack_list(input, B256::unpack)
+    }
+}
+
+pub fn write_list<T>(list: &[T], out: &mut Vec<u8>, mut each: impl FnMut(&T, &mut Vec<u8>)) {
+    out.push(b'[');
+    for (i, item) in list.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        each(item, out);
+    }
+    out.push(b']');
+}
+
+pub fn unpack_list<T>(
+    input: &mut &[u8],
+    each: impl Fn(&mut &[u8]) -> Option<T>,
+) -> Option<Vec<T>> {
+    let count = usize::try_from(take_varint(input)?).ok()?;
+    // A broken count must not reserve memory: every item takes at least one byte.
+    let mut list = Vec::with_capacity(count.min(input.len()));
+    for _ in 0..count {
+        list.push(each(input)?);
+    }
+    Some(list)
+}

@@ -1,0 +1,240 @@
+//! One JSON-RPC call and what a node said to it.
+//!
+//! Answers stay raw: a result is a view into the response body, so a 600 KB block is parsed once, by
+//! whoever knows what it means.
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// A method and its parameters as JSON text.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub(crate) method: Cow<'static, str>,
+    pub(crate) params: Cow<'static, str>,
+}
+
+impl Call {
+    pub fn new(method: impl Into<Cow<'static, str>>, params: Box<RawValue>) -> Self {
+        Self { method: method.into(), params: Cow::Owned(String::from(Box::<str>::from(params))) }
+    }
+
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    pub fn chain_id() -> Self {
+        Self::fixed("eth_chainId", "[]")
+    }
+
+    pub fn client_version() -> Self {
+        Self::fixed("web3_clientVersion", "[]")
+    }
+
+    pub fn latest_block() -> Self {
+        Self::fixed("eth_getBlockByNumber", r#"["latest",false]"#)
+    }
+
+    pub fn block_by_number(number: u64, full_transactions: bool) -> Self {
+        Self::owned("eth_getBlockByNumber", format!(r#"["{number:#x}",{full_transactions}]"#))
+    }
+
+    pub fn block_by_hash(hash: &alloy_primitives::B256, full_transactions: bool) -> Self {
+        Self::owned("eth_getBlockByHash", format!(r#"["{hash}",{full_transactions}]"#))
+    }
+
+    pub fn block_receipts(number: u64) -> Self {
+        Self::owned("eth_getBlockReceipts", format!(r#"["{number:#x}"]"#))
+    }
+
+    pub fn block_receipts_by_hash(hash: &alloy_primitives::B256) -> Self {
+        Self::owned("eth_getBlockReceipts", format!(r#"["{hash}"]"#))
+    }
+
+    pub fn transaction_receipt(hash: &alloy_primitives::B256) -> Self {
+        Self::owned("eth_getTransactionReceipt", format!(r#"["{hash}"]"#))
+    }
+
+    pub fn debug_trace_block(number: u64) -> Self {
+        Self::owned(
+            "debug_traceBlockByNumber",
+            format!(r#"["{number:#x}",{{"tracer":"callTracer"}}]"#),
+        )
+    }
+
+    pub fn debug_trace_block_by_hash(hash: &alloy_primitives::B256) -> Self {
+        Self::owned("debug_traceBlockByHash", format!(r#"["{hash}",{{"tracer":"callTracer"}}]"#))
+    }
+
+    pub fn trace_block(number: u64) -> Self {
+        Self::owned("trace_block", format!(r#"["{number:#x}"]"#))
+    }
+
+    const fn fixed(method: &'static str, params: &'static str) -> Self {
+        Self { method: Cow::Borrowed(method), params: Cow::Borrowed(params) }
+    }
+
+    const fn owned(method: &'static str, params: String) -> Self {
+        Self { method: Cow::Borrowed(method), params: Cow::Owned(params) }
+    }
+}
+
+pub type CallResult = Result<RawAnswer, RpcFailure>;
+
+/// A result as the node wrote it. Cheap to clone; keeps the whole response body alive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawAnswer {
+    json: Bytes,
+}
+
+impl RawAnswer {
+    pub(crate) fn new(json: Bytes) -> Self {
+        Self { json }
+    }
+
+    /// The JSON text of the result, valid JSON and UTF-8.
+    pub fn json(&self) -> &[u8] {
+        &self.json
+    }
+
+    pub fn into_bytes(self) -> Bytes {
+        self.json
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.json.as_ref() == b"null"
+    }
+
+    /// Reads the result straight out of the response body; `T` may borrow from it.
+    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_slice(&self.json)
+    }
+}
+
+/// For answers put together from several; the text must be JSON.
+impl From<Vec<u8>> for RawAnswer {
+    fn from(json: Vec<u8>) -> Self {
+        Self { json: json.into() }
+    }
+}
+
+/// The node's error object. Passed on unchanged (`json`), understood only as far as `kind` goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RpcFailure {
+    pub code: i64,
+    pub message: String,
+    json: Bytes,
+}
+
+/// What a node's refusal means for asking another node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RpcFailureKind {
+    /// Too many requests: slow down.
+    RateLimited,
+    /// This node does not offer the method.
+    MethodMissing,
+    /// This node does not hold that block or state (pruned, lagging, still syncing).
+    StateMissing,
+    /// The answer would be larger than the node allows.
+    TooLarge,
+    /// An error in the node.
+    Internal,
+    /// Anything else (reverted, invalid parameters …): another node would say the same.
+    Other,
+}
+
+impl RpcFailure {
+    pub(crate) fn parse(json: Bytes) -> Self {
+        #[derive(Deserialize)]
+        struct Fields<'a> {
+            #[serde(default)]
+            code: i64,
+            #[serde(default, borrow)]
+            message: Cow<'a, str>,
+        }
+        let (code, message) = match serde_json::from_slice::<Fields<'_>>(&json) {
+            Ok(fields) => (fields.code, fields.message.into_owned()),
+            // Some gateways put a bare string here.
+            Err(_) => (0, String::from_utf8_lossy(json.get(..200).unwrap_or(&json)).into_owned()),
+        };
+        Self { code, message, json }
+    }
+
+    /// The error object as the node wrote it.
+    pub fn json(&self) -> &[u8] {
+        &self.json
+    }
+
+    pub fn kind(&self) -> RpcFailureKind {
+        let text = self.message.to_ascii_lowercase();
+        let says = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+        if matches!(self.code, -32005 | 429 | -32029)
+            && !says(&["returned more than", "block range"])
+            || says(&["rate limit", "too many requests", "request limit", "capacity exceeded"])
+        {
+            RpcFailureKind::RateLimited
+        } else if matches!(self.code, -32601 | -32004)
+            || says(&["method not found", "does not exist/is not available", "unsupported method"])
+        {
+            RpcFailureKind::MethodMissing
+        } else if self.code == 4444 || says(STATE_MISSING) {
+            RpcFailureKind::StateMissing
+        } else if says(&["response too large", "response is too big", "response size"]) {
+            RpcFailureKind::TooLarge
+        } else if self.code == -32603 || says(&["internal error", "timed out", "timeout"]) {
+            RpcFailureKind::Internal
+        } else {
+            RpcFailureKind::Other
+        }
+    }
+}
+
+const STATE_MISSING: &[&str] = &[
+    "missing trie node",
+    "header not found",
+    "block not found",
+    "unknown block",
+    "pruned",
+    "historical state",
+    "state not available",
+    "not yet synced",
+    "resource not found",
+];
+
+impl fmt::Display for RpcFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node error {}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for RpcFailure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(json: &'static str) -> RpcFailureKind {
+        RpcFailure::parse(Bytes::from_static(json.as_bytes())).kind()
+    }
+
+    #[test]
+    fn refusals_of_real_nodes_are_understood() {
+        use RpcFailureKind::*;
+        for (json, expected) in [
+            (r#"{"code":-32005,"message":"limit exceeded"}"#, RateLimited),
+            (r#"{"code":-32005,"message":"query returned more than 10000 results"}"#, Other),
+            (r#"{"code":-32000,"message":"Too Many Requests"}"#, RateLimited),
+            (r#"{"code":-32601,"message":"the method trace_block does not exist"}"#, MethodMissing),
+            (r#"{"code":-32000,"message":"missing trie node 12ab"}"#, StateMissing),
+            (r#"{"code":4444,"message":"pruned history unavailable"}"#, StateMissing),
+            (r#"{"code":-32003,"message":"response too large"}"#, TooLarge),
+            (r#"{"code":-32603,"message":"Internal error"}"#, Internal),
+            (r#"{"code":3,"message":"execution reverted","data":"0x"}"#, Other),
+            (r#""quota: too many requests""#, RateLimited),
+        ] {
+            assert_eq!(kind(json), expected, "{json}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The JSON-RPC 2.0 envelope: requests out, answers in.
+//!
+//! Results are not looked into: each is cut out of the body as a view. Ids are our own numbers;
+//! answers may come in any order and are matched by id.
+
+use crate::call::{Call, CallResult, RawAnswer, RpcFailure};
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::fmt::Write;
+
+/// One answer of a body. `id` is absent when the node could not tell whose answer it is.
+#[derive(Debug)]
+pub struct Answer {
+    pub id: Option<u64>,
+    pub result: CallResult,
+}
+
+/// What a body or a WebSocket message holds.
+#[derive(Debug)]
+pub enum Message {
+    Single(Answer),
+    Batch(Vec<Answer>),
+    /// `eth_subscription`: the notified value.
+    Notification(Bytes),
+}
+
+/// The request text. One call goes as an object, several as a batch with consecutive ids.
+pub fn encode(calls: &[Call], first_id: u64) -> String {
+    let room: usize = calls.iter().map(|c| c.method.len() + c.params.len() + 64).sum();
+    let mut text = String::with_capacity(room + 2);
+    if calls.len() != 1 {
+        text.push('[');
+    }
+    for (id, call) in (first_id..).zip(calls) {
+        if id != first_id {
+            text.push(',');
+        }
+        // A method can come from a gateway's client, so it is escaped; parameters are JSON already.
+        let method = serde_json::Value::from(call.method.as_ref());
+        // Writing to a String cannot fail.
+        let _ = write!(
+            text,
+            r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{}}}"#,
+            call.params
+        );
+    }
+    if calls.len() != 1 {
+        text.push(']');
+    }
+    text
+}
+
+/// Reads a body. The error says what is wrong with it, never what it says.
+pub fn parse(body: &Bytes) -> Result<Message, String> {
+    let malformed = |e: serde_json::Error| format!("{e} in a body of {} bytes", body.len());
+    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'[') => {
+            let list: Vec<Envelope<'_>> = serde_json::from_slice(body).map_err(malformed)?;
+            let answers = list.iter().map(|envelope| envelope.answer(body));
+            Ok(Message::Batch(answers.collect::<Result<_, _>>()?))
+        }
+        Some(_) => {
+            let envelope: Envelope<'_> = serde_json::from_slice(body).map_err(malformed)?;
+            match envelope.notified() {
+                Some(value) => Ok(Message::Notification(view(body, value))),
+                None => Ok(Message::Single(envelope.answer(body)?)),
+            }
+        }
+        None => Err("an empty body".to_owned()),
+    }
+}
+
+/// Puts a batch's answers into the order of its calls: every id once, none foreign.
+pub fn in_order(
+    answers: Vec<Answer>,
+    ids: std::ops::Range<u64>,
+) -> Result<Vec<CallResult>, String> {
+    let wanted = ids.end - ids.start;
+    let mut slots: Vec<Option<CallResult>> = (0..wanted).map(|_| None).collect();
+    let count = answers.len();
+    for answer in answers {
+        let place = answer.id.and_then(|id| id.checked_sub(ids.start));
+        let slot = place.and_then(|at| slots.get_mut(usize::try_from(at).ok()?));
+        match slot {
+            Some(slot @ None) => *slot = Some(answer.result),
+            Some(Some(_)) => return Err("two answers with one id".to_owned()),
+            None => return Err("an answer with an id that was not asked".to_owned()),
+        }
+    }
+    let whole: Option<Vec<CallResult>> = slots.into_iter().collect();
+    whole.ok_or_else(|| format!("{count} answers to {wanted} calls"))
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(default, borrow)]
+    id: Option<&'a RawValue>,
+    // `null` is a result, so it must not become `None`.
+    #[serde(default, borrow, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    params: Option<&'a RawValue>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl<'a> Envelope<'a> {
+    fn answer(&self, body: &Bytes) -> Result<Answer, String> {
+        // Some nodes and gateways write the id back as a string.
+        let id = self.id.and_then(|raw| raw.get().trim_matches('"').parse().ok());
+        let result = match (self.error, self.result) {
+            (Some(error), _) => Err(RpcFailure::parse(view(body, error))),
+            (None, Some(result)) => Ok(RawAnswer::new(view(body, result))),
+            (None, None) => return Err("neither result nor error".to_owned()),
+        };
+        Ok(Answer { id, result })
+    }
+
+    fn notified(&self) -> Option<&'a RawValue> {
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            #[serde(borrow)]
+            result: &'a RawValue,
+        }
+        if self.result.is_some() || self.error.is_some() {
+            return None;
+        }
+        serde_json::from_str::<Params<'a>>(self.params?.get()).ok().map(|params| params.result)
+    }
+}
+
+/// The part of the body that `raw` was borrowed from, without copying.
+fn view(body: &Bytes, raw: &RawValue) -> Bytes {
+    body.slice_ref(raw.get().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(text: &'static str) -> Result<Vec<CallResult>, String> {
+        match parse(&Bytes::from_static(text.as_bytes()))? {
+            Message::Batch(answers) => in_order(answers, 7..9),
+            other => Err(format!("not a batch: {other:?}")),
+        }
+    }
+
+    #[test]
+    fn one_call_is_an_object_and_several_are_a_batch() {
+        let calls = [Call::chain_id(), Call::block_by_number(16, true)];
+        assert_eq!(
+            encode(&calls[..1], 5),
+            r#"{"jsonrpc":"2.0","id":5,"method":"eth_chainId","params":[]}"#
+        );
+        let text = encode(&calls, 5);
+        assert!(
+            text.starts_with('[')
+                && text.contains(r#""id":6"#)
+                && text.contains(r#"["0x10",true]"#)
+        );
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+    }
+
+    #[test]
+    fn a_method_cannot_break_out_of_its_string() {
+        let odd = Call::new("a\",\"id\":9", RawValue::from_string("[]".into()).unwrap());
+        let back: serde_json::Value = serde_json::from_str(&encode(&[odd], 1)).unwrap();
+        assert_eq!(back["id"], 1);
+    }
+
+    #[test]
+    fn answers_are_matched_by_id_in_any_order() {
+        let answers =
+            batch(r#" [{"id":8,"result":null},{"id":"7","error":null,"result":{"a":1}}]"#).unwrap();
+        assert_eq!(answers[0].as_ref().unwrap().json(), br#"{"a":1}"#);
+        assert!(answers[1].as_ref().unwrap().is_null());
+    }
+
+    #[test]
+    fn a_result_is_a_view_into_the_body() {
+        let body = Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"result":[1, 2]}"#);
+        let Message::Single(answer) = parse(&body).unwrap() else { panic!("not single") };
+        let result = answer.result.unwrap().into_bytes();
+        assert_eq!(result.as_ptr() as usize - body.as_ptr() as usize, 33);
+    }
+
+    #[test]
+    fn broken_bodies_are_refused_with_a_reason() {
+        for text in [
+            "",
+            "  ",
+            "<html>",
+            r#"{"id":1,"result":"#,
+            r#"{"id":1}"#,
+            r#"[{"id":7,"result":1}]"#,
+            r#"[{"id":7,"result":1},{"id":7,"result":1}]"#,
+            r#"[{"id":7,"result":1},{"id":9,"result":1}]"#,
+            r#"[{"id":7,"result":1},{"id":-1,"result":1}]"#,
+            "\u{7b}\"id\":1,\"result\":\"\u{0}\"}",
+        ] {
+            assert!(batch(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_notification_is_told_from_an_answer() {
+        let text = br#"{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x1","result":{"n":1}}}"#;
+        let message = parse(&Bytes::from_static(text)).unwrap();
+        assert!(matches!(message, Message::Notification(value) if value.as_ref() == br#"{"n":1}"#));
+    }
+}

@@ -1,0 +1,93 @@
+//! What can go wrong between us and a node.
+//!
+//! Every text names an upstream by its label only (configured name or redacted URL). A JSON-RPC
+//! error is an answer, not an `Error`: see [`crate::RpcFailure`].
+
+use std::time::Duration;
+
+pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("upstream {upstream} is not configured well: {why}")]
+    Config { upstream: String, why: String },
+
+    /// Nothing was sent, so a write may safely go elsewhere.
+    #[error("could not connect to {upstream}")]
+    Connect { upstream: String, source: Source },
+
+    /// The connection broke after the request may have been read, or before the answer was whole.
+    #[error("connection to {upstream} broke before its answer was whole")]
+    Interrupted { upstream: String, source: Source },
+
+    #[error("{upstream} gave no answer within {after_ms} ms")]
+    Timeout { upstream: String, after_ms: u64 },
+
+    #[error("{upstream} asks to slow down")]
+    RateLimited { upstream: String, retry_after: Option<Duration> },
+
+    #[error("{upstream} answered with HTTP status {status}")]
+    Http { upstream: String, status: u16 },
+
+    #[error("{upstream} sent more than {bytes_max} bytes")]
+    TooLarge { upstream: String, bytes_max: usize },
+
+    #[error("{upstream} sent what is no JSON-RPC answer: {why}")]
+    Malformed { upstream: String, why: String },
+
+    /// Nobody fits right now; the text says why each upstream is left out.
+    #[error("no upstream of {chain} can answer: {why}")]
+    NoUpstream { chain: String, why: String },
+
+    #[error("the pool of {chain} is shut down")]
+    Closed { chain: String },
+}
+
+impl Error {
+    /// Whether the same calls may succeed later or on another upstream.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Config { .. } | Self::TooLarge { .. } | Self::Closed { .. } => false,
+            Self::Connect { .. }
+            | Self::Interrupted { .. }
+            | Self::Timeout { .. }
+            | Self::RateLimited { .. }
+            | Self::Http { .. }
+            | Self::Malformed { .. }
+            | Self::NoUpstream { .. } => true,
+        }
+    }
+
+    /// Whether the node certainly did not act on the request, so that a write may be sent again.
+    pub(crate) fn was_not_accepted(&self) -> bool {
+        matches!(self, Self::Connect { .. } | Self::RateLimited { .. })
+    }
+
+    /// The metric label of this outcome.
+    pub(crate) fn outcome(&self) -> &'static str {
+        match self {
+            Self::Config { .. } => "config",
+            Self::Connect { .. } => "unreachable",
+            Self::Interrupted { .. } => "interrupted",
+            Self::Timeout { .. } => "timeout",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Http { .. } => "http_error",
+            Self::TooLarge { .. } => "too_large",
+            Self::Malformed { .. } => "malformed",
+            Self::NoUpstream { .. } => "no_upstream",
+            Self::Closed { .. } => "closed",
+        }
+    }
+}
+
+/// An error and its causes as one line, for status pages.
+pub(crate) fn whole_story(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}

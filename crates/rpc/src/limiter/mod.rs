@@ -1,0 +1,11 @@
+//! How much one upstream may be asked at once.
+//!
+//! `aimd` and `bucket` decide, given the time; `gate` makes callers wait accordingly.
+
+mod aimd;
+mod bucket;
+mod gate;
+mod retry_after;
+
+pub use gate::{Gate, GateOptions, Permit, Verdict};
+pub use retry_after::parse as parse_retry_after;

@@ -1,0 +1,202 @@
+//! Sends a request to an upstream that fits and fails over.
+//!
+//! Bounded: at most `attempts_max` trials. Different upstreams first; the same one again only after
+//! a short wait and only when nobody else is left.
+
+use super::UpstreamId;
+use super::pick::Needs;
+use super::shared::Shared;
+use crate::call::{Call, CallResult, RpcFailureKind};
+use crate::error::Error;
+use crate::probe::Capabilities;
+use crate::upstream::Load;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+
+/// Calls that belong together, answered by one upstream.
+#[derive(Clone, Debug)]
+pub struct Fetch<'a> {
+    pub calls: Vec<Call>,
+    /// Upstreams to avoid, e.g. one that just lied.
+    pub not: &'a [UpstreamId],
+    pub needs: Needs,
+}
+
+/// Calls that depend on what the upstream that will answer them can do.
+pub struct Plan<'a> {
+    pub calls: &'a (dyn Fn(&Capabilities) -> Vec<Call> + Send + Sync),
+    pub not: &'a [UpstreamId],
+    pub needs: Needs,
+}
+
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    pub upstream: UpstreamId,
+    /// In the order of the calls.
+    pub answers: Vec<CallResult>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Forwarded {
+    pub upstream: UpstreamId,
+    /// The result or the node's error object, both raw.
+    pub answer: CallResult,
+}
+
+/// The wait before an upstream is asked a second time, doubled with each trial.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+pub async fn ask(shared: &Shared, fetch: &Fetch<'_>, load: Load) -> Result<Fetched, Error> {
+    let calls = |_: &Capabilities| fetch.calls.clone();
+    ask_planned(shared, &Plan { calls: &calls, not: fetch.not, needs: fetch.needs }, load).await
+}
+
+pub async fn ask_planned(shared: &Shared, fetch: &Plan<'_>, load: Load) -> Result<Fetched, Error> {
+    let mut trials = Trials { tried: vec![], answered: None, error: None };
+    for trial in 0..shared.config.attempts_max.max(1) {
+        let avoid = [fetch.not, trials.tried.as_slice()].concat();
+        let mut id = shared.pick(&fetch.needs, &avoid);
+        if id.is_none() {
+            // Everybody was asked. An answer, even a refusal, is better than asking the same again.
+            if trials.answered.is_some() {
+                break;
+            }
+            if !trials.tried.is_empty() {
+                sleep(AGAIN_AFTER * 2u32.saturating_pow(trial.min(5))).await;
+                trials.tried.clear();
+            }
+            id = first_pick(shared, &fetch.needs, fetch.not).await;
+        }
+        let Some(id) = id else { break };
+        if let Some(done) = trials.ask(shared, id, fetch, load).await? {
+            return Ok(done);
+        }
+    }
+    trials.end(shared, &fetch.needs)
+}
+
+pub async fn forward(shared: &Shared, call: Call) -> Result<Forwarded, Error> {
+    let fetch = Fetch { calls: vec![call], not: &[], needs: Needs::default() };
+    ask(shared, &fetch, Load::Interactive).await.and_then(|fetched| only(shared, fetched))
+}
+
+pub async fn forward_once(shared: &Shared, call: Call) -> Result<Forwarded, Error> {
+    let calls = [call];
+    let mut tried = vec![];
+    let mut last = None;
+    let mut next = first_pick(shared, &Needs::default(), &[]).await;
+    while let Some((id, member)) = next.and_then(|id| Some((id, shared.member(id)?))) {
+        match member.upstream.call_many(&calls, Load::Interactive).await {
+            Ok(answers) => {
+                shared.succeeded(id);
+                return only(shared, Fetched { upstream: id, answers });
+            }
+            Err(error) => {
+                shared.failed(id, &error, Load::Interactive);
+                tried.push(id);
+                if !error.was_not_accepted() {
+                    return Err(error);
+                }
+                last = Some(error);
+                next = shared.pick(&Needs::default(), &tried);
+            }
+        }
+    }
+    Err(last.unwrap_or_else(|| nobody(shared, &Needs::default())))
+}
+
+/// What the trials so far gave.
+struct Trials {
+    tried: Vec<UpstreamId>,
+    /// An answer that another upstream might better; the first one is kept.
+    answered: Option<Fetched>,
+    error: Option<Error>,
+}
+
+impl Trials {
+    /// `Some` when this upstream's answer is final; an error only when no other could do better.
+    async fn ask(
+        &mut self,
+        shared: &Shared,
+        id: UpstreamId,
+        fetch: &Plan<'_>,
+        load: Load,
+    ) -> Result<Option<Fetched>, Error> {
+        self.tried.push(id);
+        let (Some(member), Some(able)) = (shared.member(id), shared.capabilities(id)) else {
+            return Ok(None);
+        };
+        match member.upstream.call_many(&(fetch.calls)(&able), load).await {
+            Ok(answers) => {
+                shared.succeeded(id);
+                let fetched = Fetched { upstream: id, answers };
+                if !fetched.answers.iter().any(another_may_know) {
+                    return Ok(Some(fetched));
+                }
+                self.answered.get_or_insert(fetched);
+                Ok(None)
+            }
+            Err(error) => {
+                shared.failed(id, &error, load);
+                tracing::debug!(chain = %shared.chain_label, upstream = %member.upstream.label, %error, "request failed");
+                // A user's heavy question gets a second chance, not all upstreams one by one.
+                let heavy = load == Load::Interactive && matches!(error, Error::Timeout { .. });
+                if !error.is_retryable() || (heavy && self.tried.len() > 1) {
+                    return Err(error);
+                }
+                self.error = Some(error);
+                Ok(None)
+            }
+        }
+    }
+
+    fn end(self, shared: &Shared, needs: &Needs) -> Result<Fetched, Error> {
+        match (self.answered, self.error) {
+            (Some(fetched), _) => Ok(fetched),
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(nobody(shared, needs)),
+        }
+    }
+}
+
+/// Refusals that are about this node rather than about the question.
+fn another_may_know(answer: &CallResult) -> bool {
+    use RpcFailureKind::{Internal, MethodMissing, StateMissing};
+    let kind = answer.as_ref().err().map(|failure| failure.kind());
+    matches!(kind, Some(MethodMissing | StateMissing | Internal))
+}
+
+/// Picks; while upstreams are still being probed at start, waits for them.
+async fn first_pick(shared: &Shared, needs: &Needs, avoid: &[UpstreamId]) -> Option<UpstreamId> {
+    let mut changes = shared.changes();
+    let patience = Duration::from_millis(shared.config.timeout_ms);
+    let picked = timeout(patience, async {
+        loop {
+            if shared.is_closed() {
+                return None;
+            }
+            if let Some(id) = shared.pick(needs, avoid) {
+                return Some(id);
+            }
+            if !shared.somebody_is_starting() || changes.changed().await.is_err() {
+                return None;
+            }
+        }
+    });
+    picked.await.unwrap_or(None)
+}
+
+fn nobody(shared: &Shared, needs: &Needs) -> Error {
+    if shared.is_closed() {
+        return Error::Closed { chain: shared.chain_label.clone() };
+    }
+    shared.no_upstream(needs)
+}
+
+fn only(shared: &Shared, fetched: Fetched) -> Result<Forwarded, Error> {
+    let upstream = fetched.upstream;
+    match fetched.answers.into_iter().next() {
+        Some(answer) => Ok(Forwarded { upstream, answer }),
+        None => Err(nobody(shared, &Needs::default())),
+    }
+}

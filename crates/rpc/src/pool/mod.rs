@@ -1,0 +1,131 @@
+//! All upstreams of one chain, used as one.
+//!
+//! `condition` is what is known of each, `watch` keeps that fresh in the background, `pick` chooses,
+//! `ask` sends and fails over. Lying is for ingest to notice: see [`Pool::report_lie`].
+
+mod ask;
+mod backoff;
+mod condition;
+mod health;
+mod pick;
+mod shared;
+mod status;
+mod watch;
+
+pub use ask::{Fetch, Fetched, Forwarded, Plan};
+pub use condition::Evidence;
+pub use health::State;
+pub use pick::Needs;
+pub use status::{ErrorStatus, EvidenceStatus, HeadStatus, PoolStatus, UpstreamStatus};
+
+use crate::call::Call;
+use crate::config::{PoolConfig, UpstreamConfig};
+use crate::error::Error;
+use crate::head::Head;
+use crate::probe::Capabilities;
+use crate::upstream::Load;
+use shared::Shared;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch::Receiver;
+use tokio::task::JoinSet;
+
+/// An upstream's place in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UpstreamId(pub usize);
+
+impl fmt::Display for UpstreamId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+pub struct PoolOptions {
+    pub chain_id: u64,
+    /// The chain's name in logs, metrics and errors.
+    pub chain_label: String,
+    pub upstreams: Vec<UpstreamConfig>,
+    pub config: PoolConfig,
+    /// How often to look for a new head where there is no socket; about the chain's block time.
+    pub poll_interval: Duration,
+}
+
+pub struct Pool {
+    shared: Arc<Shared>,
+    /// Ends with the pool: dropping the set aborts its tasks.
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl Pool {
+    /// Starts watching; must be called inside a tokio runtime. Fails only on a configuration that
+    /// can never work.
+    pub fn start(options: PoolOptions) -> Result<Arc<Self>, Error> {
+        let shared = Arc::new(Shared::new(options)?);
+        let mut tasks = JoinSet::new();
+        for id in shared.ids() {
+            tasks.spawn(watch::run(shared.clone(), id));
+        }
+        Ok(Arc::new(Self { shared, tasks: Mutex::new(tasks) }))
+    }
+
+    /// The best head over the healthy upstreams, as it is: it can go down or sideways, and
+    /// consumers find reorgs by hash. Keeps its last value while nobody is healthy.
+    pub fn heads(&self) -> Receiver<Option<Head>> {
+        self.shared.heads()
+    }
+
+    /// Sends calls to one upstream that fits, failing over on what another might do better. A
+    /// `null` is an answer; whoever expects a block asks again with `not`.
+    pub async fn fetch(&self, fetch: Fetch<'_>) -> Result<Fetched, Error> {
+        ask::ask(&self.shared, &fetch, Load::Bulk).await
+    }
+
+    /// The same for calls that depend on the upstream: methods differ between nodes.
+    pub async fn fetch_planned(&self, plan: Plan<'_>) -> Result<Fetched, Error> {
+        ask::ask_planned(&self.shared, &plan, Load::Bulk).await
+    }
+
+    /// One call of a user. The node's errors pass unchanged; transport failures go to the next.
+    pub async fn forward(&self, call: Call) -> Result<Forwarded, Error> {
+        ask::forward(&self.shared, call).await
+    }
+
+    /// For writes: a second node is asked only when the first certainly did not take it.
+    pub async fn forward_once(&self, call: Call) -> Result<Forwarded, Error> {
+        ask::forward_once(&self.shared, call).await
+    }
+
+    /// Whether any upstream that is not left out fits these needs now.
+    pub fn can(&self, needs: &Needs) -> bool {
+        self.shared.pick(needs, &[]).is_some()
+    }
+
+    pub fn capabilities(&self, id: UpstreamId) -> Option<Capabilities> {
+        self.shared.capabilities(id)
+    }
+
+    pub fn upstreams(&self) -> Vec<UpstreamId> {
+        self.shared.ids().collect()
+    }
+
+    /// How an upstream is called in logs; never its whole URL.
+    pub fn label(&self, id: UpstreamId) -> &str {
+        self.shared.label(id)
+    }
+
+    /// Verification caught this upstream: it is left out, with the evidence kept for /status.
+    pub fn report_lie(&self, id: UpstreamId, evidence: Evidence) {
+        self.shared.report_lie(id, evidence);
+    }
+
+    pub fn status(&self) -> PoolStatus {
+        status::of(&self.shared)
+    }
+
+    /// Stops watching; calls under way end as they will, new ones fail.
+    pub fn shutdown(&self) {
+        self.shared.close();
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+    }
+}

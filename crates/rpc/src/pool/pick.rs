@@ -1,0 +1,116 @@
+//! Chooses the upstream for a request. Pure.
+//!
+//! Must: usable, not avoided, offers what is needed. Better: not paused, holds the block, least
+//! loaded; among equals the order of the configuration.
+
+use super::UpstreamId;
+use crate::probe::{Capabilities, Receipts, Traces};
+use std::cmp::Ordering;
+
+/// What a request needs of the upstream that answers it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    pub traces: bool,
+    pub block_receipts: bool,
+    /// The block it is about: upstreams that have it are preferred.
+    pub block: Option<u64>,
+}
+
+pub struct Candidate<'a> {
+    pub id: UpstreamId,
+    pub capabilities: &'a Capabilities,
+    pub head: Option<u64>,
+    pub paused: bool,
+    /// Requests under way or waiting, per allowed one.
+    pub load: f64,
+}
+
+/// Blocks whose state every full node still has.
+const RECENT_BLOCKS: u64 = 96;
+
+pub fn pick<'a>(
+    candidates: impl Iterator<Item = Candidate<'a>>,
+    needs: &Needs,
+    avoid: &[UpstreamId],
+) -> Option<UpstreamId> {
+    candidates
+        .filter(|c| !avoid.contains(&c.id) && c.offers(needs))
+        .min_by(|a, b| {
+            a.rank(needs).cmp(&b.rank(needs)).then(a.compare_load(b)).then(a.id.cmp(&b.id))
+        })
+        .map(|c| c.id)
+}
+
+impl Candidate<'_> {
+    fn offers(&self, needs: &Needs) -> bool {
+        let traces = !needs.traces || self.capabilities.traces != Traces::None;
+        let receipts = !needs.block_receipts || self.capabilities.receipts == Receipts::Block;
+        traces && receipts
+    }
+
+    /// Lower is better. Missing the block is worse than a pause, which ends. Neither excludes: a
+    /// polled head is a little old, and an error from the only node is better than none.
+    fn rank(&self, needs: &Needs) -> (bool, bool, bool) {
+        let Some(block) = needs.block else { return (false, false, self.paused) };
+        let head = self.head.unwrap_or(0);
+        let lacks_block = block > head || block < self.capabilities.oldest_block;
+        let old = block.saturating_add(RECENT_BLOCKS) < head;
+        let lacks_state = needs.traces && old && !self.capabilities.traces_old_blocks;
+        (lacks_block, lacks_state, self.paused)
+    }
+
+    fn compare_load(&self, other: &Self) -> Ordering {
+        self.load.total_cmp(&other.load)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capabilities(traces: Traces, oldest_block: u64) -> Capabilities {
+        Capabilities {
+            client: String::new(),
+            receipts: Receipts::Block,
+            traces,
+            oldest_block,
+            traces_old_blocks: oldest_block == 0,
+        }
+    }
+
+    #[test]
+    fn the_choice_follows_needs_then_load_then_order() {
+        let archive = capabilities(Traces::TraceBlock, 0);
+        let pruned = capabilities(Traces::DebugTraceBlock, 900);
+        let plain = capabilities(Traces::None, 0);
+        let all = || {
+            [(&plain, 1000, 0.1), (&pruned, 1001, 0.2), (&archive, 1000, 0.9), (&plain, 1000, 0.1)]
+                .into_iter()
+                .enumerate()
+                .map(|(at, (capabilities, head, load))| Candidate {
+                    id: UpstreamId(at),
+                    capabilities,
+                    head: Some(head),
+                    paused: at == 3,
+                    load,
+                })
+        };
+        let needs = |traces, block| Needs { traces, block, ..Needs::default() };
+        for (needs, avoid, expected) in [
+            (needs(false, None), &[][..], Some(0)),
+            (needs(false, None), &[0], Some(1)),
+            (needs(false, None), &[0, 1, 2], Some(3)),
+            (needs(true, None), &[], Some(1)),
+            (needs(true, Some(950)), &[], Some(1)),
+            (needs(true, Some(100)), &[], Some(2)),
+            (needs(true, Some(100)), &[2], Some(1)),
+            (needs(false, Some(1001)), &[], Some(1)),
+            (needs(false, Some(1002)), &[], Some(0)),
+            (needs(true, None), &[1, 2], None),
+        ] {
+            let avoid: Vec<UpstreamId> = avoid.iter().map(|at| UpstreamId(*at)).collect();
+            let picked = pick(all(), &needs, &avoid).map(|id| id.0);
+            assert_eq!(picked, expected, "{needs:?} {avoid:?}");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What the pool, its watchers and its requests share. Every change of a condition goes through
+//! here, so that lag, the best head and the gates always follow from the same view.
+
+use super::backoff::Backoff;
+use super::condition::{self, Condition, Evidence};
+use super::health::{Moment, Next, State};
+use super::pick::{self, Candidate, Needs};
+use super::{PoolOptions, UpstreamId};
+use crate::config::{PoolConfig, TraceChoice};
+use crate::error::{Error, whole_story};
+use crate::head::Head;
+use crate::probe::{Capabilities, Expected, Probed};
+use crate::redact::redacted;
+use crate::upstream::{Load, Upstream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+
+pub struct Shared {
+    pub chain_label: String,
+    pub chain_id: u64,
+    pub config: PoolConfig,
+    pub poll_interval: Duration,
+    members: Vec<Member>,
+    conditions: Mutex<Vec<Condition>>,
+    heads: watch::Sender<Option<Head>>,
+    /// Counts changes of state; requests that find nobody wait on it.
+    changes: watch::Sender<u64>,
+    closed: AtomicBool,
+}
+
+pub struct Member {
+    pub upstream: Upstream,
+    traces: TraceChoice,
+    /// Wakes the watcher when something else changed its upstream's state.
+    pub wake: Notify,
+}
+
+impl Shared {
+    pub fn new(options: PoolOptions) -> Result<Self, Error> {
+        let PoolOptions { chain_id, chain_label, upstreams, config, poll_interval } = options;
+        let mut members: Vec<Member> = Vec::with_capacity(upstreams.len());
+        for upstream in &upstreams {
+            let name = upstream.name.clone().unwrap_or_else(|| redacted(&upstream.url));
+            // Two keys at one provider must not share a line in metrics.
+            let twins =
+                members.iter().filter(|m| m.upstream.label.split('#').next() == Some(&name));
+            let label = match twins.count() {
+                0 => name,
+                others => format!("{name}#{}", others + 1),
+            };
+            let traces = upstream.traces;
+            let upstream = Upstream::new(&chain_label, label, upstream, &config)?;
+            members.push(Member { upstream, traces, wake: Notify::new() });
+        }
+        let conditions = members.iter().map(|_| Condition::new(Moment::now())).collect();
+        Ok(Self {
+            chain_label,
+            chain_id,
+            poll_interval: config.poll_ms.map_or(poll_interval, Duration::from_millis),
+            config,
+            members,
+            conditions: Mutex::new(conditions),
+            heads: watch::Sender::new(None),
+            changes: watch::Sender::new(0),
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = UpstreamId> + use<> {
+        (0..self.members.len()).map(UpstreamId)
+    }
+
+    pub fn member(&self, id: UpstreamId) -> Option<&Member> {
+        self.members.get(id.0)
+    }
+
+    pub fn label(&self, id: UpstreamId) -> &str {
+        self.member(id).map_or("unknown", |member| &member.upstream.label)
+    }
+
+    pub fn expected(&self, member: &Member) -> Expected {
+        Expected { chain_id: self.chain_id, traces: member.traces }
+    }
+
+    pub fn heads(&self) -> watch::Receiver<Option<Head>> {
+        self.heads.subscribe()
+    }
+
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.changes.send_modify(|n| *n += 1);
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    pub fn condition(&self, id: UpstreamId) -> Option<Condition> {
+        self.lock().get(id.0).cloned()
+    }
+
+    pub fn capabilities(&self, id: UpstreamId) -> Option<Capabilities> {
+        self.lock().get(id.0)?.capabilities.clone()
+    }
+
+    pub fn pick(&self, needs: &Needs, avoid: &[UpstreamId]) -> Option<UpstreamId> {
+        if self.is_closed() {
+            return None;
+        }
+        let conditions = self.lock();
+        let usable = self.ids().zip(conditions.iter().zip(&self.members)).filter_map(
+            |(id, (condition, member))| {
+                let capabilities = condition.capabilities.as_ref()?;
+                condition.health.is_usable().then(|| Candidate {
+                    id,
+                    capabilities,
+                    head: condition.head.map(|head| head.number),
+                    paused: member.upstream.gate.paused_until().is_some(),
+                    load: member.upstream.gate.load(),
+                })
+            },
+        );
+        pick::pick(usable, needs, avoid)
+    }
+
+    /// Why nobody could be picked, each upstream in its own words.
+    pub fn no_upstream(&self, needs: &Needs) -> Error {
+        let conditions = self.lock();
+        let each = self.members.iter().zip(conditions.iter()).map(|(member, condition)| {
+            let label = &member.upstream.label;
+            if condition.health.is_usable() {
+                return format!("{label} was tried or does not offer what is needed ({needs:?})");
+            }
+            format!("{label} is {:?}: {}", condition.health.state, condition.health.reason)
+        });
+        let why = each.collect::<Vec<_>>().join("; ");
+        let why = if why.is_empty() { "none is configured".to_owned() } else { why };
+        Error::NoUpstream { chain: self.chain_label.clone(), why }
+    }
+
+    pub fn somebody_is_starting(&self) -> bool {
+        self.lock().iter().any(|c| c.health.state == State::Starting)
+    }
+
+    pub fn probed(&self, id: UpstreamId, probed: Probed) {
+        self.change(id, |condition, now| {
+            condition.capabilities = Some(probed.capabilities);
+            condition.head = Some(probed.head);
+            condition.health.recovered(now);
+            Next::Stays
+        });
+    }
+
+    pub fn saw_head(&self, head: Head) {
+        self.change(head.upstream, |condition, _| {
+            condition.head = Some(head);
+            Next::Stays
+        });
+    }
+
+    pub fn left_out(&self, id: UpstreamId, state: State, reason: String) {
+        self.change(id, |condition, now| condition.health.leave_out(state, reason, now));
+    }
+
+    pub fn succeeded(&self, id: UpstreamId) {
+        if let Some(condition) = self.lock().get_mut(id.0) {
+            condition.health.succeeded();
+        }
+    }
+
+    pub fn failed(&self, id: UpstreamId, error: &Error, load: Load) {
+        // Being left out while waiting is no fault of the request or the node.
+        if matches!(error, Error::NoUpstream { .. }) {
+            return;
+        }
+        // A user's odd or heavy request must not take an upstream from everybody else.
+        let counts = load != Load::Interactive || matches!(error, Error::Connect { .. });
+        self.change(id, |condition, now| {
+            condition.last_error = Some((now.timestamp, whole_story(error)));
+            if counts { condition.health.failed(error, now) } else { Next::Stays }
+        });
+    }
+
+    pub fn report_lie(&self, id: UpstreamId, evidence: Evidence) {
+        let Evidence { block, check, .. } = &evidence;
+        let reason = format!("sent block {block} with a wrong {check}");
+        tracing::warn!(chain = %self.chain_label, upstream = %self.label(id), block.number = block,
+            check = %check, expected = %evidence.expected, got = %evidence.got,
+            "upstream sent a block that does not verify");
+        self.change(id, |condition, now| {
+            condition.remember(evidence, now);
+            condition.health.lied(reason, now)
+        });
+    }
+
+    /// Changes one condition and draws the conclusions for all.
+    fn change(&self, id: UpstreamId, change: impl FnOnce(&mut Condition, Moment) -> Next) {
+        let now = Moment::now();
+        let mut conditions = self.lock();
+        let before: Vec<State> = conditions.iter().map(|c| c.health.state).collect();
+        if let Some(condition) = conditions.get_mut(id.0)
+            && change(condition, now) == Next::LeftOut
+        {
+            condition.health.schedule(self.backoff(), rand::random(), now);
+        }
+        let published = (*self.heads.borrow()).map(|head| head.upstream);
+        let best =
+            condition::reconsider(&mut conditions, self.config.lag_blocks_max, published, now);
+        let after: Vec<State> = conditions.iter().map(|c| c.health.state).collect();
+        // Told while the lock is held, so that no older view is published after a newer one.
+        self.publish(best);
+        if before != after {
+            self.announce(&before, &conditions);
+        }
+    }
+
+    fn publish(&self, best: Option<Head>) {
+        if best.is_none() {
+            return;
+        }
+        self.heads.send_if_modified(|head| {
+            let same =
+                head.zip(best).is_some_and(|(a, b)| (a.number, a.hash) == (b.number, b.hash));
+            *head = best;
+            !same
+        });
+    }
+
+    fn announce(&self, before: &[State], conditions: &[Condition]) {
+        for ((member, was), now) in self.members.iter().zip(before).zip(conditions) {
+            let health = &now.health;
+            member.upstream.accepting.store(health.is_usable(), Ordering::Relaxed);
+            if *was == health.state {
+                continue;
+            }
+            let (chain, upstream) = (&self.chain_label, &member.upstream.label);
+            if health.is_usable() {
+                tracing::info!(%chain, %upstream, "upstream is in use: {}", health.reason);
+            } else {
+                tracing::warn!(%chain, %upstream, state = ?health.state, "upstream is left out: {}", health.reason);
+            }
+            member.wake.notify_one();
+        }
+        self.changes.send_modify(|n| *n += 1);
+    }
+
+    pub fn backoff(&self) -> Backoff {
+        Backoff {
+            min: Duration::from_millis(self.config.backoff_min_ms.max(1)),
+            max: Duration::from_millis(self.config.backoff_max_ms.max(1)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Condition>> {
+        self.conditions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

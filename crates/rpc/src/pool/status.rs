@@ -1,0 +1,123 @@
+//! The pool as /status shows it. Texts for people, numbers for scripts, no secrets.
+
+use super::health::State;
+use super::shared::Shared;
+use crate::head::Head;
+use crate::probe::Capabilities;
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tokio::time::Instant;
+
+#[derive(Clone, Debug, Serialize)]
+pub struct PoolStatus {
+    pub chain: String,
+    pub chain_id: u64,
+    pub head: Option<HeadStatus>,
+    pub upstreams: Vec<UpstreamStatus>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct UpstreamStatus {
+    pub name: String,
+    /// Scheme, host and port only.
+    pub url: String,
+    pub state: State,
+    pub reason: String,
+    pub since: String,
+    /// Milliseconds until a left-out or paused upstream is tried again.
+    pub retry_in_ms: Option<u64>,
+    pub head: Option<HeadStatus>,
+    pub lag_blocks: Option<u64>,
+    pub capabilities: Option<Capabilities>,
+    pub concurrency_limit: usize,
+    pub in_flight: usize,
+    pub batch_max: usize,
+    pub latency_p50_ms: Option<f64>,
+    pub latency_p95_ms: Option<f64>,
+    pub requests: u64,
+    pub errors: BTreeMap<&'static str, u64>,
+    pub last_error: Option<ErrorStatus>,
+    pub evidence: Vec<EvidenceStatus>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct HeadStatus {
+    pub number: u64,
+    pub hash: String,
+    pub timestamp: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ErrorStatus {
+    pub at: String,
+    pub error: String,
+}
+
+/// A lie, as it was caught.
+#[derive(Clone, Debug, Serialize)]
+pub struct EvidenceStatus {
+    pub at: String,
+    pub block: u64,
+    pub check: String,
+    pub expected: String,
+    pub got: String,
+}
+
+impl From<Head> for HeadStatus {
+    fn from(head: Head) -> Self {
+        Self { number: head.number, hash: head.hash.to_string(), timestamp: head.timestamp }
+    }
+}
+
+pub fn of(shared: &Shared) -> PoolStatus {
+    let best = *shared.heads().borrow();
+    PoolStatus {
+        chain: shared.chain_label.clone(),
+        chain_id: shared.chain_id,
+        head: best.map(Into::into),
+        upstreams: shared.ids().filter_map(|id| upstream(shared, id, best)).collect(),
+    }
+}
+
+fn upstream(shared: &Shared, id: super::UpstreamId, best: Option<Head>) -> Option<UpstreamStatus> {
+    let (member, condition) = (shared.member(id)?, shared.condition(id)?);
+    let (upstream, health) = (&member.upstream, condition.health);
+    let paused = upstream.gate.paused_until();
+    let resting = paused.is_some() && health.state == State::Healthy;
+    let figures = upstream.telemetry.figures();
+    let lag = |head: Head| best.map(|best| best.number.saturating_sub(head.number));
+    Some(UpstreamStatus {
+        name: upstream.label.clone(),
+        url: upstream.url_shown.clone(),
+        state: if resting { State::RateLimited } else { health.state },
+        reason: if resting { "asked for a pause".to_owned() } else { health.reason },
+        since: shown(health.since),
+        retry_in_ms: if resting { paused } else { health.retry_at }.map(ms_until),
+        head: condition.head.map(Into::into),
+        lag_blocks: condition.head.and_then(lag),
+        capabilities: condition.capabilities,
+        concurrency_limit: upstream.gate.limit(),
+        in_flight: upstream.gate.in_flight(),
+        batch_max: upstream.batch.get(),
+        latency_p50_ms: figures.latency_ms(0.5),
+        latency_p95_ms: figures.latency_ms(0.95),
+        requests: figures.requests,
+        errors: figures.errors,
+        last_error: condition.last_error.map(|(at, error)| ErrorStatus { at: shown(at), error }),
+        evidence: condition.evidence.into_iter().map(evidence).collect(),
+    })
+}
+
+fn evidence((at, evidence): (Timestamp, super::Evidence)) -> EvidenceStatus {
+    let super::Evidence { block, check, expected, got } = evidence;
+    EvidenceStatus { at: shown(at), block, check, expected, got }
+}
+
+fn shown(at: Timestamp) -> String {
+    format!("{at:.0}")
+}
+
+fn ms_until(at: Instant) -> u64 {
+    at.saturating_duration_since(Instant::now()).as_millis() as u64
+}

@@ -1,0 +1,226 @@
+//! Finds out what a node can do, at start and whenever it comes back.
+//!
+//! Asks a handful of calls. A node of another chain is refused here; everything else that is
+//! missing (receipts per block, traces, old blocks) only narrows what the node is asked for.
+
+use crate::call::{Call, CallResult};
+use crate::config::TraceChoice;
+use crate::error::Error;
+use crate::head::{Head, quantity};
+use crate::pool::UpstreamId;
+use crate::upstream::{Load, Upstream};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Capabilities {
+    /// `web3_clientVersion`, empty when the node does not say.
+    pub client: String,
+    pub receipts: Receipts,
+    pub traces: Traces,
+    /// The oldest block the node still has; 0 when its history is whole.
+    pub oldest_block: u64,
+    /// Whether old blocks can be traced, not only those whose state is still in memory.
+    pub traces_old_blocks: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Receipts {
+    /// `eth_getBlockReceipts`
+    Block,
+    /// `eth_getTransactionReceipt`, one by one.
+    Transaction,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Traces {
+    /// `debug_traceBlockByNumber` with callTracer.
+    DebugTraceBlock,
+    TraceBlock,
+    None,
+}
+
+pub struct Probed {
+    pub capabilities: Capabilities,
+    pub head: Head,
+}
+
+#[derive(Debug)]
+pub enum Failure {
+    WrongChain {
+        got: String,
+    },
+    /// It answered, but not to what every node must answer.
+    Useless(String),
+    Unreachable(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Unreachable(error)
+    }
+}
+
+/// What the operator expects of the node.
+#[derive(Clone, Copy)]
+pub struct Expected {
+    pub chain_id: u64,
+    pub traces: TraceChoice,
+}
+
+/// How many blocks back a block with transactions is looked for.
+const LOOK_BACK: u64 = 8;
+
+pub async fn probe(
+    upstream: &Upstream,
+    id: UpstreamId,
+    expected: Expected,
+) -> Result<Probed, Failure> {
+    upstream.batch.forget();
+    let probe = Probe { upstream };
+    probe.check_chain(expected.chain_id).await?;
+    let head = probe.head(id).await?;
+    let client = probe.client().await?;
+    let sample = probe.sample(head.number).await?;
+    let receipts = probe.receipts(&sample).await?;
+    let traces = probe.traces(&sample, expected.traces, &client).await?;
+    let oldest_block = probe.oldest_block(head.number).await?;
+    let traces_old_blocks = match traces {
+        Traces::None => false,
+        // Not block 1: the state of the genesis is kept even by nodes that prune all other.
+        found => {
+            let middle = (head.number / 2).max(oldest_block);
+            probe.can_trace(found, &Sample { number: middle, transactions: 0 }).await?
+        }
+    };
+    let capabilities = Capabilities { client, receipts, traces, oldest_block, traces_old_blocks };
+    Ok(Probed { capabilities, head })
+}
+
+struct Probe<'a> {
+    upstream: &'a Upstream,
+}
+
+/// A recent block to try methods on, best one with transactions: an empty one proves little.
+struct Sample {
+    number: u64,
+    transactions: usize,
+}
+
+impl Probe<'_> {
+    async fn ask(&self, call: Call) -> Result<CallResult, Error> {
+        self.upstream.call(&call, Load::Ahead).await
+    }
+
+    async fn check_chain(&self, expected: u64) -> Result<(), Failure> {
+        let answer = self.ask(Call::chain_id()).await?;
+        let answer = answer.map_err(|e| Failure::Useless(format!("eth_chainId failed: {e}")))?;
+        let text: &str = answer.parse().unwrap_or_default();
+        match quantity(text) {
+            Some(id) if id == expected => Ok(()),
+            Some(id) => Err(Failure::WrongChain { got: id.to_string() }),
+            None => Err(Failure::Useless("eth_chainId is no number".to_owned())),
+        }
+    }
+
+    async fn head(&self, id: UpstreamId) -> Result<Head, Failure> {
+        let answer = self.ask(Call::latest_block()).await?;
+        let answer = answer.map_err(|e| Failure::Useless(format!("latest block failed: {e}")))?;
+        let head = Head::parse(answer.json(), id);
+        head.ok_or_else(|| Failure::Useless("the node has no latest block".to_owned()))
+    }
+
+    async fn client(&self) -> Result<String, Failure> {
+        let answer = self.ask(Call::client_version()).await?.ok();
+        let name = answer.and_then(|a| a.parse::<String>().ok()).unwrap_or_default();
+        Ok(name.chars().take(120).collect())
+    }
+
+    async fn sample(&self, head: u64) -> Result<Sample, Failure> {
+        #[derive(Deserialize)]
+        struct Body {
+            transactions: Vec<IgnoredAny>,
+        }
+        for number in (head.saturating_sub(LOOK_BACK)..=head).rev() {
+            let answer = self.ask(Call::block_by_number(number, false)).await?;
+            let body = answer.ok().and_then(|a| a.parse::<Body>().ok());
+            let transactions = body.map_or(0, |body| body.transactions.len());
+            if transactions > 0 {
+                return Ok(Sample { number, transactions });
+            }
+        }
+        Ok(Sample { number: head, transactions: 0 })
+    }
+
+    async fn receipts(&self, sample: &Sample) -> Result<Receipts, Failure> {
+        let answer = self.ask(Call::block_receipts(sample.number)).await?;
+        let found = list_length(&answer) == Some(sample.transactions);
+        Ok(if found { Receipts::Block } else { Receipts::Transaction })
+    }
+
+    async fn traces(
+        &self,
+        sample: &Sample,
+        choice: TraceChoice,
+        client: &str,
+    ) -> Result<Traces, Failure> {
+        let (debug, parity) = (Traces::DebugTraceBlock, Traces::TraceBlock);
+        let order: &[Traces] = match choice {
+            TraceChoice::None => &[],
+            TraceChoice::DebugTraceBlock => &[debug],
+            TraceChoice::TraceBlock => &[parity],
+            // anvil's debug_traceBlock takes time with the square of the block's size.
+            TraceChoice::Auto if client.to_ascii_lowercase().contains("anvil") => &[parity, debug],
+            TraceChoice::Auto => &[debug, parity],
+        };
+        for traces in order {
+            if self.can_trace(*traces, sample).await? {
+                return Ok(*traces);
+            }
+        }
+        Ok(Traces::None)
+    }
+
+    async fn can_trace(&self, traces: Traces, sample: &Sample) -> Result<bool, Failure> {
+        let call = match traces {
+            Traces::DebugTraceBlock => Call::debug_trace_block(sample.number),
+            Traces::TraceBlock => Call::trace_block(sample.number),
+            Traces::None => return Ok(false),
+        };
+        match self.ask(call).await {
+            Ok(answer) => Ok(list_length(&answer).is_some_and(|n| n >= sample.transactions)),
+            // Too slow or too large for our limits: the node stays, but not for traces.
+            Err(Error::Timeout { .. } | Error::TooLarge { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Halves its way to the oldest block; two calls when the history is whole.
+    async fn oldest_block(&self, head: u64) -> Result<u64, Failure> {
+        if head == 0 || self.has_block(1).await? {
+            return Ok(0);
+        }
+        let (mut missing, mut there) = (1, head);
+        while there - missing > 1 {
+            let middle = missing + (there - missing) / 2;
+            if self.has_block(middle).await? {
+                there = middle;
+            } else {
+                missing = middle;
+            }
+        }
+        Ok(there)
+    }
+
+    async fn has_block(&self, number: u64) -> Result<bool, Failure> {
+        let answer = self.ask(Call::block_by_number(number, false)).await?;
+        Ok(answer.is_ok_and(|block| !block.is_null()))
+    }
+}
+
+fn list_length(answer: &CallResult) -> Option<usize> {
+    let list: Vec<IgnoredAny> = answer.as_ref().ok()?.parse().ok()?;
+    Some(list.len())
+}

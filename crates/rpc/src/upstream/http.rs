@@ -1,0 +1,130 @@
+//! JSON-RPC over HTTP with kept-alive connections.
+//!
+//! Reads the body with a limit on its size while it streams in, and copies it at most once.
+
+use crate::config::{PoolConfig, UpstreamConfig};
+use crate::error::Error;
+use crate::limiter::parse_retry_after;
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, Url};
+use std::net::IpAddr;
+use std::time::Duration;
+
+pub struct Http {
+    client: Client,
+    url: Url,
+    bytes_max: usize,
+    label: String,
+}
+
+pub struct Reply {
+    pub status: u16,
+    pub retry_after: Option<Duration>,
+    pub body: Bytes,
+}
+
+impl Http {
+    pub fn new(label: &str, config: &UpstreamConfig, pool: &PoolConfig) -> Result<Self, Error> {
+        let wrong = |why: &str| Error::Config { upstream: label.to_owned(), why: why.to_owned() };
+        let url = Url::parse(config.url.trim()).map_err(|e| wrong(&e.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err(wrong("the URL must start with http://, https://, ws:// or wss://"));
+        }
+        let connect = config.timeout(pool).min(Duration::from_secs(10));
+        let mut builder = Client::builder()
+            .default_headers(headers(label, config)?)
+            .connect_timeout(connect)
+            .pool_idle_timeout(Duration::from_secs(30))
+            .tcp_keepalive(Duration::from_secs(30))
+            .http2_adaptive_window(true)
+            // A redirect would carry the operator's keys to a place they did not name.
+            .redirect(Policy::none());
+        if is_near(&url) {
+            // Compressing costs a node next door more than the wire does.
+            builder = builder.gzip(false).no_proxy();
+        }
+        let client = builder.build().map_err(|e| wrong(&e.without_url().to_string()))?;
+        Ok(Self { client, url, bytes_max: pool.response_bytes_max, label: label.to_owned() })
+    }
+
+    pub async fn post(&self, text: String) -> Result<Reply, Error> {
+        let request = self.client.post(self.url.clone()).body(text);
+        let response = request.send().await.map_err(|e| self.failed(e))?;
+        let status = response.status().as_u16();
+        let retry_after = response
+            .headers()
+            .get(RETRY_AFTER)
+            .and_then(|value| parse_retry_after(value.to_str().ok()?, jiff::Timestamp::now()));
+        let body = self.read(response).await?;
+        Ok(Reply { status, retry_after, body })
+    }
+
+    async fn read(&self, mut response: Response) -> Result<Bytes, Error> {
+        let too_large =
+            || Error::TooLarge { upstream: self.label.clone(), bytes_max: self.bytes_max };
+        let announced = response.content_length().and_then(|n| usize::try_from(n).ok());
+        if announced.is_some_and(|bytes| bytes > self.bytes_max) {
+            return Err(too_large());
+        }
+        let Some(first) = response.chunk().await.map_err(|e| self.failed(e))? else {
+            return Ok(Bytes::new());
+        };
+        if announced == Some(first.len()) {
+            return Ok(first);
+        }
+        // An announced length is a promise of a stranger: believed up to a few MB.
+        let room = announced.unwrap_or(first.len() * 4).min(4 << 20).max(first.len());
+        let mut body = BytesMut::with_capacity(room);
+        body.extend_from_slice(&first);
+        while let Some(chunk) = response.chunk().await.map_err(|e| self.failed(e))? {
+            if body.len() + chunk.len() > self.bytes_max {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&chunk);
+        }
+        if body.len() > self.bytes_max {
+            return Err(too_large());
+        }
+        Ok(body.freeze())
+    }
+
+    fn failed(&self, error: reqwest::Error) -> Error {
+        let (upstream, connecting) = (self.label.clone(), error.is_connect());
+        let source = Box::new(error.without_url());
+        if connecting {
+            Error::Connect { upstream, source }
+        } else {
+            Error::Interrupted { upstream, source }
+        }
+    }
+}
+
+/// The configured headers, marked as secret.
+pub fn headers(label: &str, config: &UpstreamConfig) -> Result<HeaderMap, Error> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for (name, value) in &config.headers {
+        let wrong = || Error::Config {
+            upstream: label.to_owned(),
+            why: format!("header {name} has a name or value that HTTP does not allow"),
+        };
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+/// A node on this machine or in the private network.
+fn is_near(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local(),
+        // A name without a dot is of this network (compose services, `localhost`).
+        Err(_) => !host.contains('.'),
+    }
+}

@@ -1,0 +1,141 @@
+//! Follows new heads over a WebSocket of its own, so that they never wait behind large answers.
+//!
+//! Reconnects for ever, with growing pauses. Reports what it hears; what a head means is decided
+//! by the pool.
+
+use super::websocket::{Socket, Target};
+use crate::envelope::{self, Message};
+use crate::error::{Error, whole_story};
+use crate::head::Head;
+use crate::pool::UpstreamId;
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+use tokio_tungstenite::tungstenite::Message as Frame;
+
+const SUBSCRIBE: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}"#;
+/// A socket silent for this long is asked for a sign of life, and given up after as long again.
+const QUIET_MAX: Duration = Duration::from_secs(30);
+
+#[derive(Debug)]
+pub enum HeadEvent {
+    Subscribed,
+    Head(Head),
+    /// Poll until it is subscribed again.
+    Lost,
+}
+
+/// A running subscription; ends when dropped.
+pub struct Following {
+    events: mpsc::Receiver<HeadEvent>,
+    stale: Arc<Notify>,
+    task: JoinHandle<()>,
+}
+
+impl Following {
+    pub fn start(target: Target, upstream: UpstreamId, pauses: std::ops::Range<Duration>) -> Self {
+        let (sender, events) = mpsc::channel(64);
+        let stale = Arc::new(Notify::new());
+        let follower = Follower { target, upstream, sender, stale: stale.clone() };
+        Self { events, stale, task: tokio::spawn(follower.run(pauses)) }
+    }
+
+    /// The next thing heard. Never ends while the subscription runs.
+    pub async fn next(&mut self) -> Option<HeadEvent> {
+        self.events.recv().await
+    }
+
+    /// Polling saw heads that the socket kept quiet about: connect anew.
+    pub fn is_stale(&self) {
+        self.stale.notify_one();
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct Follower {
+    target: Target,
+    upstream: UpstreamId,
+    sender: mpsc::Sender<HeadEvent>,
+    stale: Arc<Notify>,
+}
+
+impl Follower {
+    async fn run(self, pauses: std::ops::Range<Duration>) {
+        let mut pause = pauses.start;
+        loop {
+            let mut heard = false;
+            let stale = self.stale.clone();
+            let ended = tokio::select! {
+                ended = self.listen(&mut heard) => ended,
+                () = stale.notified() => Err(self.target.interrupted("heads stopped coming")),
+            };
+            if let Err(error) = ended {
+                tracing::debug!(upstream = %self.target.label, error = %whole_story(&error), "newHeads subscription ended");
+            }
+            if self.sender.send(HeadEvent::Lost).await.is_err() {
+                return;
+            }
+            pause = if heard { pauses.start } else { (pause * 2).min(pauses.end) };
+            sleep(pause).await;
+        }
+    }
+
+    async fn listen(&self, heard: &mut bool) -> Result<(), Error> {
+        let mut socket = self.target.connect().await?;
+        socket.send(Frame::text(SUBSCRIBE)).await.map_err(|e| self.target.interrupted(e))?;
+        loop {
+            let body = self.next_text(&mut socket).await?;
+            let event = match envelope::parse(&body) {
+                Ok(Message::Notification(value)) => match Head::parse(&value, self.upstream) {
+                    Some(head) => HeadEvent::Head(head),
+                    None => continue,
+                },
+                Ok(Message::Single(answer)) => {
+                    answer.result.map_err(|e| self.target.interrupted(e))?;
+                    HeadEvent::Subscribed
+                }
+                Ok(Message::Batch(_)) => continue,
+                Err(why) => return Err(self.target.interrupted(why)),
+            };
+            *heard = true;
+            if self.sender.send(event).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn next_text(&self, socket: &mut Socket) -> Result<Bytes, Error> {
+        let mut asked = false;
+        loop {
+            let frame = match timeout(QUIET_MAX, socket.next()).await {
+                Ok(frame) => frame,
+                Err(_) if asked => return Err(self.target.interrupted("the socket went silent")),
+                Err(_) => {
+                    asked = true;
+                    let ping = socket.send(Frame::Ping(Bytes::new()));
+                    ping.await.map_err(|e| self.target.interrupted(e))?;
+                    continue;
+                }
+            };
+            match frame {
+                Some(Ok(Frame::Text(text))) => return Ok(text.into()),
+                Some(Ok(Frame::Binary(bytes))) => return Ok(bytes),
+                Some(Ok(Frame::Close(_))) | None => {
+                    return Err(self.target.interrupted("the node closed the socket"));
+                }
+                Some(Ok(_)) => asked = false,
+                Some(Err(error)) => return Err(self.target.interrupted(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The crate against a fake node over real sockets. No timed assertions: tests wait for conditions.
+
+// `cfg(test)` tells clippy that helpers outside test functions are tests, too.
+#[cfg(test)]
+mod capabilities;
+#[cfg(test)]
+mod fake_node;
+#[cfg(test)]
+mod fetch;
+#[cfg(test)]
+mod forward;
+#[cfg(test)]
+mod setup;
+#[cfg(test)]
+mod states;
+#[cfg(test)]
+mod websocket;

@@ -1,0 +1,116 @@
+//! Opening the store: lock, format version, installation secrets.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use fjall::{Database, PersistMode};
+
+use crate::Error;
+use crate::read::View;
+use crate::tables::Tables;
+
+/// Written at creation, checked at every start. Raised when old rows can no longer be read.
+const FORMAT: u32 = 1;
+const FORMAT_KEY: &str = "format";
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub path: PathBuf,
+    /// Blocks of tables kept in memory, uncompressed.
+    pub cache_bytes: u64,
+    /// Whether a commit waits for the disk. Only benchmarks and bulk tests turn it off.
+    pub durable: bool,
+}
+
+impl Options {
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Options { path: path.into(), cache_bytes: 256 << 20, durable: true }
+    }
+}
+
+/// One per process; cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub db: Database,
+    pub tables: Arc<Tables>,
+    /// One commit at a time: counts are read, changed and written.
+    pub writing: Mutex<()>,
+    pub durable: bool,
+    pub path: PathBuf,
+}
+
+impl Store {
+    pub fn open(options: &Options) -> Result<Self, Error> {
+        let path = &options.path;
+        std::fs::create_dir_all(path)
+            .map_err(|source| Error::Folder { path: path.clone(), source })?;
+        let db = Database::builder(path)
+            .cache_size(options.cache_bytes)
+            .manual_journal_persist(true)
+            .open()
+            .map_err(|error| locked(error, path))?;
+        let tables = Arc::new(Tables::open(&db)?);
+        let inner = Inner {
+            db,
+            tables,
+            writing: Mutex::new(()),
+            durable: options.durable,
+            path: path.clone(),
+        };
+        let store = Store { inner: Arc::new(inner) };
+        store.check_format()?;
+        Ok(store)
+    }
+
+    fn check_format(&self) -> Result<(), Error> {
+        let Some(found) = self.inner.tables.meta.get(FORMAT_KEY)? else {
+            self.inner.tables.meta.insert(FORMAT_KEY, FORMAT.to_be_bytes())?;
+            return self.persist();
+        };
+        let found = found.as_ref().try_into().map_or(0, u32::from_be_bytes);
+        match found == FORMAT {
+            true => Ok(()),
+            false => {
+                let path = self.inner.path.clone();
+                Err(Error::UnknownFormat { path, found, known: FORMAT })
+            }
+        }
+    }
+
+    /// A consistent look at everything as it is now.
+    pub fn view(&self) -> View {
+        View { snapshot: self.inner.db.snapshot(), tables: self.inner.tables.clone() }
+    }
+
+    /// A secret of this installation, made by `fresh` the first time it is asked for.
+    pub fn secret(&self, name: &str, fresh: impl FnOnce() -> [u8; 32]) -> Result<[u8; 32], Error> {
+        let key = format!("secret/{name}");
+        if let Some(found) = self.inner.tables.meta.get(&key)? {
+            return found.as_ref().try_into().map_err(|_| Error::BrokenRow { table: "meta" });
+        }
+        let secret = fresh();
+        self.inner.tables.meta.insert(&key, secret)?;
+        self.persist()?;
+        Ok(secret)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// Everything written so far is on disk when this returns.
+    pub fn persist(&self) -> Result<(), Error> {
+        Ok(self.inner.db.persist(PersistMode::SyncAll)?)
+    }
+}
+
+fn locked(error: fjall::Error, path: &Path) -> Error {
+    match error {
+        fjall::Error::Locked => Error::InUse { path: path.to_owned() },
+        other => Error::Engine(other),
+    }
+}

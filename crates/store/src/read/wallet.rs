@@ -1,0 +1,211 @@
+//! The transactions of a wallet: a page of places, and how many there are.
+
+use std::ops::RangeInclusive;
+
+use alloy_primitives::Address;
+use fjall::{Keyspace, Readable};
+use model::chain::ChainId;
+
+use super::View;
+use crate::counts::{Count, LEVELS, bucket};
+use crate::{Error, keys};
+
+/// Block number and index: where a transaction stands on its chain.
+pub type Place = (u64, u32);
+
+#[derive(Clone, Debug)]
+pub struct WalletQuestion {
+    pub chain: ChainId,
+    pub address: Address,
+    pub from_block: u64,
+    pub to_block: u64,
+    pub oldest_first: bool,
+    /// Also transactions in which the wallet takes part only inside.
+    pub with_internal: bool,
+    /// Where the page before this one ended.
+    pub after: Option<Place>,
+    pub limit: usize,
+}
+
+pub struct WalletPage {
+    pub places: Vec<Place>,
+    /// Whether anything follows.
+    pub more: bool,
+}
+
+impl View {
+    pub fn wallet_page(&self, q: &WalletQuestion) -> Result<WalletPage, Error> {
+        let mut page = WalletPage { places: Vec::with_capacity(q.limit.min(512)), more: false };
+        let Some(range) = key_range(q) else { return Ok(page) };
+        let mut direct = self.run(&self.tables.wallet_txs, &range, q.oldest_first);
+        let nothing = || Box::new(std::iter::empty()) as Run;
+        let mut internal = match q.with_internal {
+            true => self.run(&self.tables.wallet_internal, &range, q.oldest_first),
+            false => nothing(),
+        };
+        let (mut a, mut b) = (direct.next().transpose()?, internal.next().transpose()?);
+        loop {
+            // A transaction stands in one of the two runs only, so there are no ties.
+            let take_direct = match (&a, &b) {
+                (None, None) => return Ok(page),
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (Some(x), Some(y)) => (x < y) == q.oldest_first,
+            };
+            if page.places.len() == q.limit {
+                page.more = true;
+                return Ok(page);
+            }
+            if take_direct {
+                page.places.extend(a);
+                a = direct.next().transpose()?;
+            } else {
+                page.places.extend(b);
+                b = internal.next().transpose()?;
+            }
+        }
+    }
+
+    fn run(&self, table: &Keyspace, range: &RangeInclusive<Vec<u8>>, oldest_first: bool) -> Run {
+        let items = self.snapshot.range(table, range.clone());
+        let place = |item: fjall::Guard| -> Result<Place, Error> {
+            let key = item.key()?;
+            keys::place_of_wallet_key(&key).ok_or(Error::BrokenRow { table: "wallet" })
+        };
+        match oldest_first {
+            true => Box::new(items.rev().map(place)),
+            false => Box::new(items.map(place)),
+        }
+    }
+
+    /// How many rows the question has in all, whatever the page.
+    pub fn wallet_total(&self, q: &WalletQuestion) -> Result<u64, Error> {
+        if q.from_block > q.to_block {
+            return Ok(0);
+        }
+        let mut total = 0;
+        for (from, to, level) in pieces(q.from_block, q.to_block) {
+            total += match level {
+                Some(level) => self.count_buckets(q, level, from, to)?,
+                None => self.count_rows(q, from, to)?,
+            };
+        }
+        Ok(total)
+    }
+
+    /// The wallet's row count and when it last changed.
+    pub fn wallet_summary(&self, chain: ChainId, address: Address) -> Result<Count, Error> {
+        match self.snapshot.get(&self.tables.wallet_counts, keys::count(chain, address, 0, 0))? {
+            Some(row) => Count::unpack(&row).ok_or(Error::BrokenRow { table: "wallet_counts" }),
+            None => Ok(Count::default()),
+        }
+    }
+
+    fn count_buckets(&self, q: &WalletQuestion, level: u8, from: u64, to: u64) -> Result<u64, Error> {
+        let low = keys::count(q.chain, q.address, level, from);
+        let high = keys::count(q.chain, q.address, level, to);
+        let mut total = 0;
+        for item in self.snapshot.range(&self.tables.wallet_counts, low..=high) {
+            let count = Count::unpack(&item.value()?);
+            let count = count.ok_or(Error::BrokenRow { table: "wallet_counts" })?;
+            total += count.rows(q.with_internal);
+        }
+        Ok(total)
+    }
+
+    fn count_rows(&self, q: &WalletQuestion, from: u64, to: u64) -> Result<u64, Error> {
+        let low = keys::wallet(q.chain, q.address, to, u32::MAX);
+        let range = low..=keys::wallet(q.chain, q.address, from, 0);
+        let mut total = self.snapshot.range(&self.tables.wallet_txs, range.clone()).count();
+        if q.with_internal {
+            total += self.snapshot.range(&self.tables.wallet_internal, range).count();
+        }
+        Ok(total as u64)
+    }
+}
+
+type Run = Box<dyn Iterator<Item = Result<Place, Error>>>;
+
+/// Keys from the newest to the oldest row of the question that is left after the last page.
+fn key_range(q: &WalletQuestion) -> Option<RangeInclusive<Vec<u8>>> {
+    let mut newest = (q.to_block, u32::MAX);
+    let mut oldest = (q.from_block, 0);
+    if let Some((number, index)) = q.after {
+        if q.oldest_first {
+            let next = (number, index.checked_add(1)?);
+            oldest = oldest.max(next);
+        } else {
+            let next = match index.checked_sub(1) {
+                Some(index) => (number, index),
+                None => (number.checked_sub(1)?, u32::MAX),
+            };
+            newest = newest.min(next);
+        }
+    }
+    let key = |place: Place| keys::wallet(q.chain, q.address, place.0, place.1);
+    (oldest <= newest).then(|| key(newest)..=key(oldest))
+}
+
+/// Cuts a range of blocks into whole buckets, large ones in the middle, and single rows at the
+/// ends. Bucket pieces are given as bucket numbers.
+fn pieces(from: u64, to: u64) -> Vec<(u64, u64, Option<u8>)> {
+    if from == 0 && to == u64::MAX {
+        return vec![(0, 0, Some(0))];
+    }
+    let mut pieces = Vec::with_capacity(6);
+    let mut rest = vec![(from, to)];
+    for (level, shift) in LEVELS.into_iter().skip(1) {
+        let mut left_over = Vec::with_capacity(2);
+        for (from, to) in rest {
+            // The first bucket that starts in the range, and the first that does not end in it.
+            let first = bucket(from, shift) + u64::from(from & ((1 << shift) - 1) != 0);
+            let end = match to.checked_add(1) {
+                Some(after) => bucket(after, shift),
+                None => bucket(u64::MAX, shift) + 1,
+            };
+            if first >= end {
+                left_over.push((from, to));
+                continue;
+            }
+            pieces.push((first, end - 1, Some(level)));
+            let (inner_from, inner_to) = (first << shift, ((end - 1) << shift) | ((1 << shift) - 1));
+            if from < inner_from {
+                left_over.push((from, inner_from - 1));
+            }
+            if inner_to < to {
+                left_over.push((inner_to + 1, to));
+            }
+        }
+        rest = left_over;
+    }
+    pieces.extend(rest.into_iter().map(|(from, to)| (from, to, None)));
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_a_range_exactly_once() {
+        let ends = [0, 1, 255, 256, 257, 65_535, 65_536, 70_000, 131_072, 200_000];
+        for from in ends {
+            for to in ends {
+                if from > to {
+                    continue;
+                }
+                let mut spans: Vec<(u64, u64)> = pieces(from, to)
+                    .into_iter()
+                    .map(|(a, b, level)| {
+                        let shift = level.map_or(0, |l| LEVELS[usize::from(l)].1);
+                        (a << shift, ((b + 1) << shift) - 1)
+                    })
+                    .collect();
+                spans.sort();
+                assert_eq!(spans.first().unwrap().0, from);
+                assert_eq!(spans.last().unwrap().1, to);
+                assert!(spans.windows(2).all(|w| w[0].1 + 1 == w[1].0), "{from}..{to}: {spans:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The list of tables and how each is tuned. Names are written to disk and never reused.
+
+use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
+
+/// What a table holds decides how it is stored.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// Rows of hundreds of bytes, read one at a time.
+    Rows,
+    /// Keys with little or nothing behind them, read as runs.
+    Index,
+    /// A handful of rows.
+    Small,
+}
+
+macro_rules! tables {
+    ($($(#[$doc:meta])* $field:ident: $shape:ident,)+) => {
+        /// Every table, by the name it has on disk.
+        pub struct Tables {
+            $($(#[$doc])* pub $field: Keyspace,)+
+        }
+
+        impl Tables {
+            pub fn open(db: &Database) -> Result<Self, fjall::Error> {
+                Ok(Tables { $($field: db.keyspace(stringify!($field), || options(Shape::$shape))?,)+ })
+            }
+
+            pub fn all(&self) -> Vec<(&'static str, &Keyspace)> {
+                vec![$((stringify!($field), &self.$field),)+]
+            }
+        }
+    };
+}
+
+tables! {
+    /// chain, number → stamp (hash, time), proof, header.
+    headers: Rows,
+    /// chain, hash → number.
+    block_by_hash: Index,
+    /// chain, timestamp, number → nothing.
+    block_by_time: Index,
+    /// chain, number, index → transaction and receipt without logs.
+    txs: Rows,
+    /// chain, number, index → the logs of that transaction.
+    logs: Rows,
+    /// chain, number, index → frames below the root.
+    traces: Rows,
+    /// chain, address, !number, !index → nothing: sender, receiver, created.
+    wallet_txs: Index,
+    /// The same for wallets that take part only inside.
+    wallet_internal: Index,
+    /// chain, address, level, bucket → how many rows of both kinds.
+    wallet_counts: Index,
+    /// chain, seq → apply or revert, number, hash.
+    journal: Small,
+    /// chain → block ranges.
+    coverage: Small,
+    /// SHA-256 of the key → who it belongs to.
+    api_keys: Small,
+    /// What the store knows of itself: format version, secrets of this installation.
+    meta: Small,
+}
+
+fn options(shape: Shape) -> KeyspaceCreateOptions {
+    let lz4 = CompressionPolicy::all(CompressionType::Lz4);
+    let options = KeyspaceCreateOptions::default().data_block_compression_policy(lz4);
+    let bits = |n: f32| {
+        FilterPolicy::all(FilterPolicyEntry::Bloom(fjall::config::BloomConstructionPolicy::BitsPerKey(n)))
+    };
+    match shape {
+        Shape::Rows => options
+            .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
+            .filter_policy(bits(8.0))
+            .max_memtable_size(64 << 20),
+        Shape::Index => options
+            .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
+            .filter_policy(bits(10.0))
+            .max_memtable_size(32 << 20),
+        Shape::Small => options.max_memtable_size(8 << 20),
+    }
+}

@@ -1,0 +1,71 @@
+//! Calls that leave logs: ERC-20 and ERC-721 transfers, and a swap with logs of every topic count.
+
+use super::{Plan, Stage};
+use crate::chain::frame::Frame;
+use alloy_primitives::{Address, B256, Bytes, Log, U256, b256};
+use rand::Rng;
+
+pub const TRANSFER: B256 =
+    b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
+const APPROVAL: B256 = b256!("8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925");
+const DEPOSIT: B256 = b256!("e1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c");
+
+pub fn token_transfer(stage: &mut Stage) -> Plan {
+    let token = any_token(stage);
+    let (from, to) = (stage.sender, stage.receiver());
+    let amount: u64 = stage.rng.random();
+    let mut input = vec![0xa9, 0x05, 0x9c, 0xbb];
+    input.extend(to.into_word());
+    input.extend(U256::from(amount).to_be_bytes::<32>());
+    let root = Frame::call(from, token, 0).input(input).output(one()).gas(28_000);
+    Plan::call(root).log(erc20_transfer(token, from, to, amount))
+}
+
+pub fn nft_transfer(stage: &mut Stage) -> Plan {
+    let nft = stage.cast.contracts.nft;
+    let (from, to) = (stage.sender, stage.receiver());
+    let id = U256::from(stage.rng.random_range(0..10_000u32));
+    let topics = vec![TRANSFER, from.into_word(), to.into_word(), id.into()];
+    let root = Frame::call(from, nft, 0).input(stage.call_data(3)).gas(33_000);
+    Plan::call(root).log(Log::new_unchecked(nft, topics, Bytes::new()))
+}
+
+/// Native coins in, tokens out. The last log has no topic and odd-sized data, as some contracts do.
+pub fn swap(stage: &mut Stage) -> Plan {
+    let router = stage.cast.contracts.router;
+    let [wrapped, ..] = stage.cast.contracts.tokens;
+    let token = any_token(stage);
+    let value = stage.amount(stage.sender);
+    let amount: u64 = stage.rng.random();
+    let inner = Frame::call(router, token, 0).input(stage.call_data(2)).output(one()).gas(24_000);
+    let root = Frame::call(stage.sender, router, value).input(stage.call_data(5)).gas(41_000);
+    let deposit = vec![DEPOSIT, router.into_word()];
+    let approval = vec![APPROVAL, stage.sender.into_word(), router.into_word()];
+    Plan::call(root.child(inner))
+        .log(Log::new_unchecked(wrapped, deposit, word(value)))
+        .log(Log::new_unchecked(token, approval, word(u128::from(amount))))
+        .log(erc20_transfer(token, router, stage.sender, amount))
+        .log(Log::new_unchecked(router, vec![], stage.call_data(1)))
+}
+
+fn erc20_transfer(token: Address, from: Address, to: Address, amount: u64) -> Log {
+    let topics = vec![TRANSFER, from.into_word(), to.into_word()];
+    Log::new_unchecked(token, topics, word(u128::from(amount)))
+}
+
+fn any_token(stage: &mut Stage) -> Address {
+    let [a, b, c] = stage.cast.contracts.tokens;
+    match stage.rng.random_range(0..10) {
+        0..6 => a,
+        6..9 => b,
+        _ => c,
+    }
+}
+
+fn word(n: u128) -> Bytes {
+    U256::from(n).to_be_bytes::<32>().into()
+}
+
+fn one() -> Bytes {
+    word(1)
+}

@@ -1,0 +1,75 @@
+//! A transaction that is in a block, with all its effects.
+
+use super::{envelope::Envelope, frame::Frame, scenario::Kind, state::Move};
+use alloy_consensus::{Eip658Value, Receipt, ReceiptEnvelope, ReceiptWithBloom, Transaction};
+use alloy_primitives::{Address, B256, Bloom, Log, TxKind};
+
+#[derive(Clone, Debug)]
+pub struct SimTx {
+    pub kind: Kind,
+    pub envelope: Envelope,
+    pub hash: B256,
+    pub from: Address,
+    pub succeeded: bool,
+    /// Address a creation was for; given for failed ones, too, as nodes do.
+    pub contract_address: Option<Address>,
+    pub intrinsic_gas: u64,
+    pub gas_used: u64,
+    pub cumulative_gas_used: u64,
+    pub effective_gas_price: u128,
+    pub blob_gas_used: u64,
+    pub blob_gas_price: u128,
+    pub logs: Vec<Log>,
+    pub bloom: Bloom,
+    /// Index in the block of the first log here.
+    pub first_log_index: u64,
+    /// Root frame. Its gas is what execution got and used, without the intrinsic part.
+    pub trace: Frame,
+    /// Coins moved below the root frame, nothing undone among them.
+    pub inner_moves: Vec<Move>,
+}
+
+impl SimTx {
+    /// The target of a call; none for a creation.
+    pub fn to(&self) -> Option<Address> {
+        match self.envelope.kind() {
+            TxKind::Call(to) => Some(to),
+            TxKind::Create => None,
+        }
+    }
+
+    pub fn created(&self) -> Option<Address> {
+        self.contract_address.filter(|_| self.succeeded)
+    }
+
+    /// The coins the transaction itself carried, where it succeeded.
+    pub fn root_move(&self) -> Option<Move> {
+        let Frame { from, to, value, .. } = self.trace;
+        self.succeeded.then_some(Move { from, to, value })
+    }
+
+    /// What the sender paid for being included, blobs among it.
+    pub fn fee(&self) -> u128 {
+        u128::from(self.gas_used) * self.effective_gas_price
+            + u128::from(self.blob_gas_used) * self.blob_gas_price
+    }
+
+    pub fn is_direct_for(&self, address: Address) -> bool {
+        self.from == address || self.to() == Some(address) || self.created() == Some(address)
+    }
+
+    pub fn moves_inside_for(&self, address: Address) -> bool {
+        let touches = |m: &Move| m.value > 0 && (m.from == address || m.to == address);
+        self.inner_moves.iter().any(touches)
+    }
+
+    pub(crate) fn consensus_receipt(&self) -> ReceiptEnvelope {
+        let receipt = Receipt {
+            status: Eip658Value::Eip658(self.succeeded),
+            cumulative_gas_used: self.cumulative_gas_used,
+            logs: self.logs.clone(),
+        };
+        let receipt = ReceiptWithBloom { receipt, logs_bloom: self.bloom };
+        ReceiptEnvelope::from_typed(self.envelope.tx_type(), receipt)
+    }
+}

@@ -1,0 +1,27 @@
+//! A chain and nodes to test against, for every crate's tests and for `headwater demo`.
+//!
+//! ```ignore
+//! let chain = testkit::shared(SimConfig { txs_per_block: 50, ..SimConfig::seeded(7) });
+//! testkit::write(&chain).extend(200);              // 200 blocks after the genesis
+//! let node = SimNode::start(chain.clone()).await?; // node.url(), node.ws_url()
+//! node.faults.add(Rule::from(Tamper::DroppedLog).on_blocks(10..=20));
+//! node.faults.add(Rule::new(Fault::RateLimit { retry_after_s: 1 }).with_probability(0.1));
+//! testkit::write(&chain).reorg(3, 4);              // three blocks dropped, four others in their place
+//! let rows = testkit::read(&chain).expected_wallet(address); // what an indexer must answer
+//! ```
+//!
+//! [`SimChain`] is made from a seed and is right in all that can be checked: hashes, roots, blooms,
+//! signatures, receipts, traces, balances. [`SimNode`] serves one over HTTP and WebSocket and can be made
+//! slow, wrong or dishonest by [`Rule`]s. Nothing here depends on another crate of the project.
+
+mod chain;
+pub mod fixtures;
+mod node;
+mod render;
+
+pub use chain::{
+    Account, AccountChange, BlockRef, Cast, Contracts, Envelope, ExpectedWallet, Frame, FrameError,
+    FrameKind, Kind, Move, Reorg, SharedChain, SimBlock, SimChain, SimConfig, SimTx, Wallet,
+    WalletRow, read, shared, write,
+};
+pub use node::{Fault, Faults, Rule, RuleId, SimNode, Tamper};

@@ -1,0 +1,94 @@
+//! JSON-RPC over HTTP: one call or a batch per request.
+
+use super::{
+    NodeState,
+    answer::Conduct,
+    call::{Call, Reply},
+    rule::Fault,
+};
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use serde_json::Value;
+use std::sync::Arc;
+
+pub(super) async fn post(State(node): State<Arc<NodeState>>, body: Bytes) -> Response {
+    node.desk.faults.count_http();
+    let (text, conduct) = answer(&node, &body);
+    if !conduct.delay.is_zero() {
+        tokio::time::sleep(conduct.delay).await;
+    }
+    if conduct.hang {
+        node.stopped().await; // a silent node is silent until it is switched off
+    }
+    respond(text, &conduct)
+}
+
+fn answer(node: &NodeState, body: &[u8]) -> (Vec<u8>, Conduct) {
+    match serde_json::from_slice::<Value>(body) {
+        Ok(Value::Array(requests)) => answer_batch(node, requests),
+        Ok(request) => answer_one(node, request),
+        Err(_) => (Reply::error(-32700, "parse error").text(&Value::Null), Conduct::default()),
+    }
+}
+
+pub(super) fn answer_one(node: &NodeState, request: Value) -> (Vec<u8>, Conduct) {
+    match Call::parse(request) {
+        Ok(call) => {
+            let (reply, conduct) = node.desk.answer(&call);
+            (reply.text(&call.id), conduct)
+        }
+        Err(text) => (text, Conduct::default()),
+    }
+}
+
+pub(super) fn answer_batch(node: &NodeState, requests: Vec<Value>) -> (Vec<u8>, Conduct) {
+    if let Some(reply) = batch_refusal(node, requests.len()) {
+        return (reply.text(&Value::Null), Conduct::default());
+    }
+    let mut out = vec![b'['];
+    let mut whole = Conduct::default();
+    for (place, request) in requests.into_iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        let (text, conduct) = answer_one(node, request);
+        out.extend(text);
+        whole.merge(conduct);
+    }
+    out.push(b']');
+    (out, whole)
+}
+
+fn batch_refusal(node: &NodeState, len: usize) -> Option<Reply> {
+    if len == 0 {
+        return Some(Reply::error(-32600, "empty batch"));
+    }
+    node.desk.faults.on_batch().iter().find_map(|fault| match fault {
+        Fault::RefuseBatches => Some(Reply::error(-32600, "batch requests are not supported")),
+        Fault::MaxBatch(max) if len > *max => Some(Reply::error(-32600, "batch too large")),
+        _ => None,
+    })
+}
+
+fn respond(mut text: Vec<u8>, conduct: &Conduct) -> Response {
+    if let Some(seconds) = conduct.retry_after_s {
+        let headers = [(header::RETRY_AFTER, seconds.to_string())];
+        return (StatusCode::TOO_MANY_REQUESTS, headers, "too many requests").into_response();
+    }
+    if let Some(status) = conduct.http_status {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        return (status, "simulated failure").into_response();
+    }
+    if conduct.truncate {
+        text.truncate(text.len() / 2);
+    }
+    let mut response = Response::new(Body::from(text));
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}

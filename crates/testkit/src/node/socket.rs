@@ -1,0 +1,135 @@
+//! JSON-RPC over WebSocket, with `newHeads` subscriptions.
+
+use super::{
+    NodeState,
+    answer::Conduct,
+    call::{Call, Reply},
+    http::{answer_batch, answer_one},
+};
+use crate::chain::{SimBlock, read};
+use axum::{
+    extract::{
+        State,
+        ws::{Message, WebSocket, WebSocketUpgrade},
+    },
+    response::Response,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::sync::broadcast::error::RecvError;
+
+pub(super) async fn upgrade(
+    State(node): State<Arc<NodeState>>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    upgrade.on_upgrade(move |socket| converse(node, socket))
+}
+
+struct Session {
+    node: Arc<NodeState>,
+    subscriptions: Vec<String>,
+    opened: u64,
+}
+
+async fn converse(node: Arc<NodeState>, mut socket: WebSocket) {
+    let mut heads = read(&node.desk.chain).subscribe();
+    let mut session = Session { node: node.clone(), subscriptions: Vec::new(), opened: 0 };
+    loop {
+        let goes_on = tokio::select! {
+            () = node.stopped() => false,
+            message = socket.recv() => match message {
+                Some(Ok(Message::Text(text))) => session.reply(&mut socket, text.as_bytes()).await,
+                Some(Ok(Message::Binary(bytes))) => session.reply(&mut socket, &bytes).await,
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => true,
+                Some(Ok(Message::Close(_)) | Err(_)) | None => false,
+            },
+            head = heads.recv() => match head {
+                Ok(block) => session.notify(&mut socket, &block).await,
+                Err(RecvError::Lagged(_)) => true,
+                Err(RecvError::Closed) => false,
+            },
+        };
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+impl Session {
+    /// False ends the connection.
+    async fn reply(&mut self, socket: &mut WebSocket, request: &[u8]) -> bool {
+        let (mut text, conduct) = match serde_json::from_slice::<Value>(request) {
+            Ok(Value::Array(requests)) => answer_batch(&self.node, requests),
+            Ok(request) => self.answer(request),
+            Err(_) => (Reply::error(-32700, "parse error").text(&Value::Null), Conduct::default()),
+        };
+        tokio::time::sleep(conduct.delay).await;
+        if conduct.http_status.is_some() {
+            return false;
+        }
+        if conduct.hang {
+            return true;
+        }
+        if conduct.retry_after_s.is_some() {
+            text = Reply::error(-32005, "too many requests").text(&Value::Null);
+        }
+        if conduct.truncate {
+            text.truncate(text.len() / 2);
+        }
+        send(socket, text).await
+    }
+
+    fn answer(&mut self, request: Value) -> (Vec<u8>, Conduct) {
+        let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+        if !matches!(method, "eth_subscribe" | "eth_unsubscribe") {
+            return answer_one(&self.node, request);
+        }
+        let call = match Call::parse(request) {
+            Ok(call) => call,
+            Err(text) => return (text, Conduct::default()),
+        };
+        let node = self.node.clone();
+        let (reply, conduct) = node.desk.answer_with(&call, |_, call| self.subscription(call));
+        (reply.text(&call.id), conduct)
+    }
+
+    fn subscription(&mut self, call: &Call) -> Reply {
+        let what = call.text(0).unwrap_or_default();
+        match call.method.as_str() {
+            "eth_subscribe" if what == "newHeads" => {
+                self.opened += 1;
+                let id = format!("{:#x}", self.opened);
+                self.subscriptions.push(id.clone());
+                Reply::value(json!(id))
+            }
+            "eth_subscribe" => Reply::error(-32602, "only newHeads is simulated"),
+            _ => {
+                let before = self.subscriptions.len();
+                self.subscriptions.retain(|id| id != what);
+                Reply::value(json!(self.subscriptions.len() < before))
+            }
+        }
+    }
+
+    async fn notify(&self, socket: &mut WebSocket, block: &SimBlock) -> bool {
+        if self.subscriptions.is_empty() {
+            return true;
+        }
+        let Some(header) = self.node.desk.head_notice(block) else { return true };
+        for id in &self.subscriptions {
+            let mut text = br#"{"jsonrpc":"2.0","method":"eth_subscription","params":{"#.to_vec();
+            text.extend(format!(r#""subscription":"{id}","result":"#).into_bytes());
+            text.extend_from_slice(&header);
+            text.extend_from_slice(b"}}");
+            if !send(socket, text).await {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+async fn send(socket: &mut WebSocket, text: Vec<u8>) -> bool {
+    let text = String::from_utf8_lossy(&text).into_owned();
+    socket.send(Message::Text(text.into())).await.is_ok()
+}

@@ -1,0 +1,187 @@
+//! Lies: an honest answer in, an altered one out.
+//!
+//! The victim is always the same (first transaction, first log, last transaction …), so asking twice
+//! gives the same lie. Where a block has nothing to alter, the answer stays honest.
+
+use crate::chain::SimBlock;
+use alloy_primitives::{B256, hex, keccak256};
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tamper {
+    /// The first transaction's value is one wei higher.
+    ChangedValue,
+    /// The first transaction's sender is somebody else. No root covers this: only the signature tells.
+    ChangedFrom,
+    ChangedTimestamp,
+    /// The last transaction is missing, and its receipt with it.
+    DroppedTransaction,
+    /// The neighbour block's transactions under this block's header.
+    OtherBlocksBody,
+    /// `parentHash` altered, the block's own hash left as it was.
+    WrongParent,
+    /// `parentHash` altered and the hash made to fit: the header alone looks fine.
+    WrongParentRehashed,
+    DroppedLog,
+    ChangedLogData,
+    /// The first two receipts have changed places, though each bears the right transaction's name.
+    SwappedReceipts,
+    /// The first value-carrying internal call has one wei more. Nothing in a block covers traces.
+    ChangedTraceValue,
+}
+
+const BLOCKS: [&str; 2] = ["eth_getBlockByNumber", "eth_getBlockByHash"];
+const TRANSACTIONS: [&str; 3] = [
+    "eth_getTransactionByHash",
+    "eth_getTransactionByBlockNumberAndIndex",
+    "eth_getTransactionByBlockHashAndIndex",
+];
+const RECEIPTS: [&str; 2] = ["eth_getBlockReceipts", "eth_getTransactionReceipt"];
+const TRACES: [&str; 3] = ["debug_traceBlockByNumber", "debug_traceBlockByHash", "trace_block"];
+const HEADS: [&str; 1] = ["eth_subscription"];
+
+impl Tamper {
+    /// Whether answers of that method are altered by it.
+    pub fn concerns(self, method: &str) -> bool {
+        let groups: &[&[&str]] = match self {
+            Self::ChangedValue | Self::ChangedFrom => &[&BLOCKS, &TRANSACTIONS],
+            Self::ChangedTimestamp | Self::WrongParent => &[&BLOCKS, &HEADS],
+            Self::DroppedTransaction => &[&BLOCKS, &["eth_getBlockReceipts"]],
+            Self::OtherBlocksBody => &[&BLOCKS],
+            Self::WrongParentRehashed => &[&BLOCKS, &TRANSACTIONS, &RECEIPTS, &TRACES, &HEADS],
+            Self::DroppedLog | Self::ChangedLogData | Self::SwappedReceipts => &[&RECEIPTS],
+            Self::ChangedTraceValue => &[&TRACES],
+        };
+        groups.iter().any(|group| group.contains(&method))
+    }
+
+    /// `other` is the block whose body may be put under this header.
+    pub(super) fn apply(self, text: &Bytes, block: &SimBlock, other: Option<&SimBlock>) -> Bytes {
+        let Ok(mut answer) = serde_json::from_slice::<Value>(text) else { return text.clone() };
+        match self {
+            Self::ChangedValue => on_first_transaction(&mut answer, |tx| bump(tx, "value")),
+            Self::ChangedFrom => on_first_transaction(&mut answer, |tx| flip(tx, "from")),
+            Self::ChangedTimestamp => bump(&mut answer, "timestamp"),
+            Self::DroppedTransaction => drop_last(&mut answer),
+            Self::OtherBlocksBody => put_body(&mut answer, block, other),
+            Self::WrongParent => flip(&mut answer, "parentHash"),
+            Self::WrongParentRehashed => return reparented(text, block),
+            Self::DroppedLog => on_first_log(&mut answer, |logs| {
+                logs.remove(0);
+            }),
+            Self::ChangedLogData => on_first_log(&mut answer, |logs| {
+                logs.iter_mut().take(1).for_each(|log| grow(log, "data"));
+            }),
+            Self::SwappedReceipts => swap_receipts(&mut answer, block),
+            Self::ChangedTraceValue => super::tamper_trace::bump_first_inner(&mut answer),
+        }
+        answer.to_string().into()
+    }
+}
+
+/// The hash the block has after `WrongParentRehashed`.
+pub(super) fn rehashed(block: &SimBlock) -> B256 {
+    let mut header = block.header.clone();
+    header.parent_hash = keccak256(header.parent_hash);
+    header.hash_slow()
+}
+
+fn reparented(text: &Bytes, block: &SimBlock) -> Bytes {
+    let parent = block.header.parent_hash;
+    let text = String::from_utf8_lossy(text)
+        .replace(&hex::encode(block.hash), &hex::encode(rehashed(block)))
+        .replace(&hex::encode(parent), &hex::encode(keccak256(parent)));
+    text.into()
+}
+
+/// In a block, or where the answer is that transaction itself.
+fn on_first_transaction(answer: &mut Value, edit: impl FnOnce(&mut Value)) {
+    if answer.get("transactionIndex") == Some(&json!("0x0")) {
+        return edit(answer);
+    }
+    let list = answer.get_mut("transactions").and_then(Value::as_array_mut);
+    let first = list.and_then(|list| list.first_mut());
+    first.filter(|tx| tx.is_object()).map(edit);
+}
+
+/// Finds the logs that begin with the block's first log, in a list of receipts or in one.
+fn on_first_log(answer: &mut Value, edit: impl FnOnce(&mut Vec<Value>)) {
+    let receipts = match answer {
+        Value::Array(list) => list.as_mut_slice(),
+        one => std::slice::from_mut(one),
+    };
+    let is_first =
+        |log: Option<&Value>| log.is_some_and(|log| log.get("logIndex") == Some(&json!("0x0")));
+    let logs = receipts.iter_mut().filter_map(|r| r.get_mut("logs")?.as_array_mut());
+    logs.into_iter().find(|logs| is_first(logs.first())).map(edit);
+}
+
+fn drop_last(answer: &mut Value) {
+    let list = if answer.is_array() { Some(answer) } else { answer.get_mut("transactions") };
+    if let Some(list) = list.and_then(Value::as_array_mut) {
+        list.pop();
+    }
+}
+
+fn put_body(answer: &mut Value, block: &SimBlock, other: Option<&SimBlock>) {
+    let Some(place) = answer.get_mut("transactions") else { return };
+    let is_full = place.as_array().and_then(|l| l.first()).is_none_or(Value::is_object);
+    let Some(text) = other.map(|other| other.block_json(is_full)) else { return };
+    let Ok(mut foreign) = serde_json::from_slice::<Value>(&text) else { return };
+    let Some(list) = foreign.get_mut("transactions") else { return };
+    for tx in list.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        tx.insert("blockHash".into(), json!(block.hash.to_string()));
+        tx.insert("blockNumber".into(), json!(format!("{:#x}", block.number())));
+        tx.insert("blockTimestamp".into(), json!(format!("{:#x}", block.header.timestamp)));
+    }
+    *place = list.take();
+}
+
+/// Outcome of one, name of the other: status, gas and logs go across, hash and index stay.
+fn swap_receipts(answer: &mut Value, block: &SimBlock) {
+    let receipts = match answer {
+        Value::Array(list) => list.as_mut_slice(),
+        one => std::slice::from_mut(one),
+    };
+    for receipt in receipts {
+        let other = match receipt.get("transactionIndex").and_then(Value::as_str) {
+            Some("0x0") => 1,
+            Some("0x1") => 0,
+            _ => continue,
+        };
+        let Some(text) = block.receipt_json(other) else { continue };
+        let Ok(mut outcome) = serde_json::from_slice::<Value>(&text) else { continue };
+        for field in ["status", "gasUsed", "cumulativeGasUsed", "logs", "logsBloom"] {
+            if let (Some(to), Some(from)) = (receipt.get_mut(field), outcome.get_mut(field)) {
+                *to = from.take();
+            }
+        }
+    }
+}
+
+/// One more than it was.
+pub(super) fn bump(object: &mut Value, field: &str) {
+    let Some(place) = object.get_mut(field) else { return };
+    let digits = place.as_str().and_then(|text| text.strip_prefix("0x"));
+    let Some(number) = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok()) else {
+        return;
+    };
+    *place = json!(format!("{:#x}", number + 1));
+}
+
+/// Another last digit.
+fn flip(object: &mut Value, field: &str) {
+    let Some(place) = object.get_mut(field) else { return };
+    let Some(text) = place.as_str() else { return };
+    let last = if text.ends_with('0') { '1' } else { '0' };
+    let kept: String = text.chars().take(text.len().saturating_sub(1)).collect();
+    *place = json!(format!("{kept}{last}"));
+}
+
+/// One more byte at the end, so that even empty data changes.
+fn grow(object: &mut Value, field: &str) {
+    if let Some(place) = object.get_mut(field) {
+        *place = json!(format!("{}01", place.as_str().unwrap_or("0x")));
+    }
+}
