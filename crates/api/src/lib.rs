@@ -1,1 +1,24 @@
-//! Placeholder.
+//! The only HTTP server: data host, node RPC host, health, status, metrics.
+//!
+//! In: requests. Out: answers in the shapes of the interface, in two wire profiles of one model.
+//! An endpoint is one file and one line in `router`. Must not know: how blocks get into the store.
+
+mod answers;
+mod app;
+mod config;
+mod data;
+mod error;
+mod hosts;
+pub mod keys;
+mod labels;
+mod params;
+mod request_id;
+mod router;
+mod throttle;
+mod wire;
+
+pub use app::{App, Parts, ServedChain};
+pub use config::Config;
+pub use error::ApiError;
+pub use labels::{Labels, LabelsError};
+pub use router::{Hosts, router};

@@ -1,1 +1,20 @@
-//! Placeholder.
+//! JSON-RPC to a chain's nodes, answered from the store where it can be answered exactly.
+//!
+//! In: the bytes of a request. Out: the bytes of the answer, or nothing for notifications. Knows
+//! neither HTTP nor keys. A method that is answered here is one file and one line in `methods`.
+
+mod answer;
+mod config;
+mod gateway;
+mod get_block_by_hash;
+mod get_transaction_by_block_number_and_index;
+mod methods;
+mod params;
+mod request;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::Config;
+pub use gateway::{ChainNode, Gateway};
+pub use methods::weight;

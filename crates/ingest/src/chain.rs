@@ -6,12 +6,12 @@ use std::time::Duration;
 use model::chain::Chain;
 use rpc::Pool;
 use store::{Change, Committed, EntryKind, Store};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::progress::Progress;
+use crate::progress::{Progress, Task};
 use crate::source::NodeSource;
 use crate::{backfill, follow};
 
@@ -45,6 +45,8 @@ pub(crate) struct Context {
     pub config: Config,
     pub from_block: u64,
     pub progress: Arc<Progress>,
+    /// Held from looking at the store to the commit that follows from it.
+    pub turn: Arc<Mutex<()>>,
     announce: Arc<watch::Sender<u64>>,
 }
 
@@ -63,6 +65,7 @@ impl ChainIngest {
             config: options.config,
             from_block: options.from_block,
             progress: progress.clone(),
+            turn: Arc::default(),
             announce: Arc::new(announce),
         };
         let mut tasks = JoinSet::new();
@@ -92,10 +95,12 @@ impl Context {
         let committed = tokio::task::spawn_blocking(move || store.commit(chain, change))
             .await
             .map_err(|_| Error::Stopped)??;
-        let applied = committed.entries.iter().filter(|e| e.kind == EntryKind::Apply).count() as u64;
+        let applied =
+            committed.entries.iter().filter(|e| e.kind == EntryKind::Apply).count() as u64;
         self.progress.applied(applied, transactions);
         let slug = self.source.chain.slug.clone();
-        metrics::counter!("headwater_blocks_applied_total", "chain" => slug.clone()).increment(applied);
+        metrics::counter!("headwater_blocks_applied_total", "chain" => slug.clone())
+            .increment(applied);
         metrics::counter!("headwater_transactions_applied_total", "chain" => slug.clone())
             .increment(transactions);
         if let Some(newest) = committed.coverage.newest() {
@@ -107,12 +112,16 @@ impl Context {
         Ok(committed)
     }
 
-    /// Says why the work stands still, once per reason.
-    pub fn wait_because(&self, error: &Error) {
+    /// Changes after every commit.
+    pub fn announced(&self) -> watch::Receiver<u64> {
+        self.announce.subscribe()
+    }
+
+    /// Says why a task stands still, once per reason.
+    pub fn wait_because(&self, task: Task, error: &Error) {
         let why = error.to_string();
-        if self.progress.snapshot().waiting.as_ref() != Some(&why) {
-            tracing::warn!(chain.id = self.source.chain_id().0, error = %why, "ingest waits");
+        if self.progress.set_waiting(task, Some(why.clone())) {
+            tracing::warn!(chain.id = self.source.chain_id().0, ?task, error = %why, "ingest waits");
         }
-        self.progress.set_waiting(Some(why));
     }
 }

@@ -42,6 +42,11 @@ impl From<SenderCheck> for Senders {
 
 impl Default for Config {
     fn default() -> Self {
-        Config { traces: TraceUse::Auto, senders: SenderCheck::Sample, segment_blocks: 6, workers: 8 }
+        Config {
+            traces: TraceUse::Auto,
+            senders: SenderCheck::Sample,
+            segment_blocks: 6,
+            workers: 8,
+        }
     }
 }

@@ -31,7 +31,11 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         match self {
             Error::Store(error) => {
-                error.is_retryable() || matches!(error, store::Error::Detached { .. } | store::Error::Occupied { .. })
+                error.is_retryable()
+                    || matches!(
+                        error,
+                        store::Error::Detached { .. } | store::Error::Occupied { .. }
+                    )
             }
             Error::Stopped => false,
             _ => true,
@@ -51,9 +55,12 @@ impl Fault {
     pub fn into_lie(self, block: u64) -> Lie {
         match self {
             Fault::Lie(lie) => lie,
-            Fault::Malformed(m) => {
-                Lie { block, check: "form", expected: format!("a well-formed {}", m.what), got: m.detail }
-            }
+            Fault::Malformed(m) => Lie {
+                block,
+                check: "form",
+                expected: format!("a well-formed {}", m.what),
+                got: m.detail,
+            },
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A record that cannot be read or does not add up is reported and passed over; all others go in.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -40,7 +40,7 @@ pub struct Summary {
 
 /// Told as the work goes on.
 pub enum Event<'a> {
-    FileDone(&'a std::path::Path),
+    FileDone(&'a Path),
     Blocks { blocks: u64, transactions: u64 },
     Refused(&'a Refusal),
 }
@@ -63,7 +63,8 @@ pub fn import(
     let next = AtomicUsize::new(0);
     let refused = Mutex::new(Vec::new());
     let (sender, receiver) = sync_channel::<Ready>(QUEUE);
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(files.len()).max(1);
+    let threads =
+        std::thread::available_parallelism().map_or(1, |n| n.get()).min(files.len()).max(1);
     let refuse = |refusal: Refusal| {
         tell(Event::Refused(&refusal));
         refused.lock().unwrap_or_else(|e| e.into_inner()).push(refusal);
@@ -81,14 +82,14 @@ pub fn import(
             });
         }
         drop(sender);
-        write_all(store, chain, &receiver, &mut summary, tell, &refuse)
+        write_all(store, chain, receiver, &mut summary, tell, &refuse)
     });
     summary.refused = refused.into_inner().unwrap_or_else(|e| e.into_inner());
     written.map(|()| summary)
 }
 
 fn read_file(
-    path: &PathBuf,
+    path: &Path,
     chain: &Chain,
     rules: &Rules,
     sender: &SyncSender<Ready>,
@@ -113,7 +114,7 @@ fn read_file(
                     return;
                 }
             }
-            Err(lie) => refuse(Refusal::Lie { path: path.clone(), lie }),
+            Err(lie) => refuse(Refusal::Lie { path: path.to_owned(), lie }),
         }
     }
 }
@@ -121,7 +122,8 @@ fn read_file(
 fn write_all(
     store: &Store,
     chain: &Chain,
-    receiver: &std::sync::mpsc::Receiver<Ready>,
+    // Owned: readers that wait to hand over a block must notice when writing ends early.
+    receiver: std::sync::mpsc::Receiver<Ready>,
     summary: &mut Summary,
     tell: &(dyn Fn(Event) + Sync),
     refuse: &dyn Fn(Refusal),

@@ -17,4 +17,4 @@ pub mod verify;
 pub use chain::{ChainIngest, Options};
 pub use config::{Config, SenderCheck, TraceUse};
 pub use error::Error;
-pub use progress::{Progress, Snapshot};
+pub use progress::{Progress, Reorg, Snapshot, Task};

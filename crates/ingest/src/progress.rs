@@ -13,8 +13,16 @@ pub struct Progress {
     /// Blocks that are still to be filled below the head.
     missing: AtomicU64,
     node_head: AtomicU64,
-    waiting: Mutex<Option<String>>,
+    /// One place per task, so that none speaks for the other.
+    waiting: Mutex<[Option<String>; 2]>,
     last_reorg: Mutex<Option<Reorg>>,
+}
+
+/// The two tasks of a chain's ingest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    Follow,
+    Backfill,
 }
 
 #[derive(Clone, Debug, Serialize, PartialEq)]
@@ -56,8 +64,27 @@ impl Progress {
         self.node_head.store(number, Ordering::Relaxed);
     }
 
-    pub fn set_waiting(&self, why: Option<String>) {
-        *self.waiting.lock().unwrap_or_else(|e| e.into_inner()) = why;
+    /// Says whether that is news.
+    pub fn set_waiting(&self, task: Task, why: Option<String>) -> bool {
+        let mut waiting = self.waiting.lock().unwrap_or_else(|e| e.into_inner());
+        let [follow, backfill] = &mut *waiting;
+        let place = match task {
+            Task::Follow => follow,
+            Task::Backfill => backfill,
+        };
+        let is_news = *place != why;
+        *place = why;
+        is_news
+    }
+
+    /// Both tasks often wait for the same reason; it is told once.
+    fn waiting(&self) -> Option<String> {
+        let waiting = self.waiting.lock().unwrap_or_else(|e| e.into_inner());
+        match &*waiting {
+            [Some(a), Some(b)] if a != b => Some(format!("{a}; history: {b}")),
+            [Some(why), _] | [None, Some(why)] => Some(why.clone()),
+            [None, None] => None,
+        }
     }
 
     pub fn snapshot(&self) -> Snapshot {
@@ -67,7 +94,7 @@ impl Progress {
             blocks_reverted: self.reverted.load(Ordering::Relaxed),
             blocks_missing: self.missing.load(Ordering::Relaxed),
             node_head: self.node_head.load(Ordering::Relaxed),
-            waiting: self.waiting.lock().unwrap_or_else(|e| e.into_inner()).clone(),
+            waiting: self.waiting(),
             last_reorg: self.last_reorg.lock().unwrap_or_else(|e| e.into_inner()).clone(),
         }
     }

@@ -1,72 +1,158 @@
 //! The chain went another way: find where, take back what is no longer on it, go on from there.
 //!
-//! Nothing is taken back before the first block of the new branch was fetched and verified, and both
-//! happen in one commit, so readers of the store and of the journal never see a chain with a hole.
+//! Nothing is taken back before the first blocks of the new branch were fetched and verified and
+//! hang on a stored block, or on the node's own word where nothing is stored below. Both happen in
+//! one commit, so readers of the store and of the journal never see a chain with a hole.
 
-use store::{Change, Coverage};
+use rpc::UpstreamId;
+use store::{Change, Coverage, Prepared, View};
 
 use crate::chain::Context;
 use crate::error::Error;
-use crate::follow::fetch;
+use crate::follow::{child_of, fetch};
 use crate::progress::Reorg;
+use crate::source::Sourced;
 
 /// Blocks of the new branch written together with the revert; the head's follower does the rest.
 const FIRST_BLOCKS: u64 = 32;
 /// Blocks taken back in one commit; more than this happens on dev chains that start over.
 const REVERT_AT_ONCE: usize = 256;
 
-/// `conflict` is a stored block that the node no longer has.
-pub(crate) async fn to_head(
+/// The first blocks of the branch that `tip` is on, from where it leaves what is stored. The block
+/// stored below `tip` is not its parent.
+pub(crate) async fn branch(
     context: &Context,
+    tip: &Sourced,
+    head: u64,
+) -> Result<Vec<Sourced>, Error> {
+    let moved = Error::Moved { number: tip.block.number };
+    let Some(conflict) = tip.block.number.checked_sub(1) else { return Err(moved) };
+    let chain = context.source.chain_id();
+    let coverage = context.store.view().coverage(chain)?;
+    let Some((oldest, _)) = coverage.range_of(conflict) else { return Err(moved) };
+    let ancestor = ancestor(context, tip.upstream, oldest, conflict).await?;
+    let first = ancestor.map_or(oldest, |ancestor| ancestor + 1);
+    let last = head.min(first + FIRST_BLOCKS - 1);
+    let mut blocks = fetch(context, first, last, Some(tip.upstream)).await?;
+    let view = context.store.view();
+    while let Some(next) = blocks.first()
+        && view.stamp(chain, next.block.number)?.is_some_and(|s| s.hash == next.block.hash)
+    {
+        blocks.remove(0);
+    }
+    let Some(first) = blocks.first() else { return Err(moved) };
+    let below = match first.block.number.checked_sub(1) {
+        Some(below) => view.stamp(chain, below)?,
+        None => None,
+    };
+    if below.is_none_or(|stamp| stamp.hash != first.block.parent_hash) {
+        context.source.hold(first.upstream, child_of(first)).await?;
+        if below.is_some() {
+            return Err(moved);
+        }
+    }
+    Ok(blocks)
+}
+
+/// The highest stored block below `conflict` that the node still has; none when even the oldest of
+/// the range is not. Chains that part stay apart, so a search by halves finds it.
+pub(crate) async fn ancestor(
+    context: &Context,
+    upstream: UpstreamId,
+    oldest: u64,
     conflict: u64,
-    coverage: &Coverage,
-) -> Result<(), Error> {
-    let oldest = coverage.range_of(conflict).map_or(conflict, |(from, _)| from);
-    let ancestor = ancestor(context, conflict, oldest).await?;
-    let first = ancestor.map_or(oldest, |a| a + 1);
-    let head = context.progress.snapshot().node_head;
-    let blocks = fetch(context, first, head.min(first + FIRST_BLOCKS - 1)).await?;
-    let mut revert: Vec<u64> = stored_from(coverage, first);
+) -> Result<Option<u64>, Error> {
+    let mut gone = conflict;
+    let mut stride = 1;
+    let mut kept = loop {
+        if gone <= oldest {
+            return Ok(None);
+        }
+        let probe = gone.saturating_sub(stride).max(oldest);
+        if is_kept(context, upstream, probe).await? {
+            break probe;
+        }
+        gone = probe;
+        stride *= 2;
+    };
+    while gone - kept > 1 {
+        let middle = kept + (gone - kept) / 2;
+        if is_kept(context, upstream, middle).await? {
+            kept = middle;
+        } else {
+            gone = middle;
+        }
+    }
+    Ok(Some(kept))
+}
+
+async fn is_kept(context: &Context, upstream: UpstreamId, number: u64) -> Result<bool, Error> {
+    let links = context.source.links(upstream, &[number]).await?;
+    let stored = context.store.view().stamp(context.source.chain_id(), number)?;
+    let stored = stored.ok_or(Error::Moved { number })?;
+    Ok(links.first().is_some_and(|link| link.hash == stored.hash))
+}
+
+/// Writes linked, rising blocks in the place of what cannot stand beside them.
+pub(crate) async fn replace(context: &Context, blocks: Vec<Prepared>) -> Result<(), Error> {
+    let _turn = context.turn.lock().await;
+    let chain = context.source.chain_id();
+    let (revert, ancestor) = {
+        let view = context.store.view();
+        let first = blocks.first().map_or(0, |block| block.number);
+        (displaced(&view, &view.coverage(chain)?, context, &blocks)?, first.checked_sub(1))
+    };
     let count = revert.len() as u64;
-    tracing::info!(
-        chain.id = context.source.chain_id().0, ancestor = ?ancestor, blocks = count,
-        "the chain reorganised"
-    );
+    take_back(context, revert, blocks).await?;
+    if count > 0 {
+        tracing::info!(chain.id = chain.0, ?ancestor, blocks = count, "the chain reorganised");
+        let slug = context.source.chain.slug.clone();
+        metrics::counter!("headwater_reorgs_total", "chain" => slug).increment(1);
+        context.progress.reorged(Reorg { ancestor, reverted_blocks: count });
+    }
+    Ok(())
+}
+
+/// Takes blocks back, newest first, and applies others together with the last of them.
+pub(crate) async fn take_back(
+    context: &Context,
+    mut revert: Vec<u64>,
+    apply: Vec<Prepared>,
+) -> Result<(), Error> {
     while revert.len() > REVERT_AT_ONCE {
         let part = revert.drain(..REVERT_AT_ONCE).collect();
         context.commit(Change { revert: part, apply: Vec::new() }).await?;
     }
-    context.commit(Change { revert, apply: blocks }).await?;
-    metrics::counter!("headwater_reorgs_total", "chain" => context.source.chain.slug.clone())
-        .increment(1);
-    context.progress.reorged(Reorg { ancestor, reverted_blocks: count });
+    context.commit(Change { revert, apply }).await?;
     Ok(())
 }
 
-/// The highest stored block, below the conflict, that is still on the node's chain; none when even
-/// the oldest of the range is not.
-async fn ancestor(context: &Context, conflict: u64, oldest: u64) -> Result<Option<u64>, Error> {
-    let mut number = conflict;
-    let mut expected = None;
-    loop {
-        let (hash, parent) = context.source.link(number).await?;
-        if expected.is_some_and(|e| e != hash) {
-            return Err(Error::Moved { number });
+/// Stored blocks of the same number with another hash, and all that hang on them; newest first.
+/// Ranges that are not connected with these are left alone: nothing is known against them.
+fn displaced(
+    view: &View,
+    coverage: &Coverage,
+    context: &Context,
+    blocks: &[Prepared],
+) -> Result<Vec<u64>, Error> {
+    let chain = context.source.chain_id();
+    let mut numbers: Vec<u64> = Vec::new();
+    let mut add_from = |number: u64| {
+        let (_, end) = coverage.range_of(number).unwrap_or((number, number));
+        let known = numbers.last().copied();
+        numbers.extend((number..=end).filter(|n| known.is_none_or(|known| *n > known)));
+    };
+    for block in blocks {
+        if view.stamp(chain, block.number)?.is_some_and(|stamp| stamp.hash != block.hash) {
+            add_from(block.number);
         }
-        let stored = context.store.view().stamp(context.source.chain_id(), number)?;
-        if stored.is_some_and(|stamp| stamp.hash == hash) {
-            return Ok(Some(number));
-        }
-        if number == oldest {
-            return Ok(None);
-        }
-        expected = Some(parent);
-        number -= 1;
     }
-}
-
-/// Stored numbers from `first` up, newest first.
-fn stored_from(coverage: &Coverage, first: u64) -> Vec<u64> {
-    let ranges = coverage.ranges().iter().rev();
-    ranges.flat_map(|(from, to)| ((*from).max(first)..=*to).rev()).collect()
+    if let Some(last) = blocks.last()
+        && let Some(above) = last.number.checked_add(1)
+        && view.parent_hash(chain, above)?.is_some_and(|parent| parent != last.hash)
+    {
+        add_from(above);
+    }
+    numbers.reverse();
+    Ok(numbers)
 }

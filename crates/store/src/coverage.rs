@@ -42,13 +42,24 @@ impl Coverage {
         self.0.iter().map(|(from, to)| to - from + 1).sum()
     }
 
+    /// How many blocks of the range are not stored.
+    pub fn missing(&self, from: u64, to: u64) -> u64 {
+        if from > to {
+            return 0;
+        }
+        let inside = self.0.iter().filter(|r| r.1 >= from && r.0 <= to);
+        let have: u64 = inside.map(|r| r.1.min(to) - r.0.max(from) + 1).sum();
+        (to - from + 1).saturating_sub(have)
+    }
+
     pub fn insert(&mut self, number: u64) {
         let i = self.0.partition_point(|(_, to)| *to < number);
         if self.0.get(i).is_some_and(|(from, _)| *from <= number) {
             return;
         }
-        let before = i.checked_sub(1).and_then(|b| self.0.get(b)).is_some_and(|r| r.1 + 1 == number);
-        let after = self.0.get(i).is_some_and(|r| r.0 == number + 1);
+        let before =
+            i.checked_sub(1).and_then(|b| self.0.get(b)).is_some_and(|r| r.1 + 1 == number);
+        let after = self.0.get(i).is_some_and(|r| number.checked_add(1) == Some(r.0));
         match (before, after) {
             (true, true) => {
                 let (_, to) = self.0.remove(i);

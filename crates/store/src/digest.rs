@@ -22,7 +22,8 @@ impl View {
                 let (key, value) = item.into_inner()?;
                 let value = match name {
                     "wallet_counts" => {
-                        let count = Count::unpack(&value).ok_or(Error::BrokenRow { table: name })?;
+                        let count =
+                            Count::unpack(&value).ok_or(Error::BrokenRow { table: name })?;
                         Count { version: 0, ..count }.pack()
                     }
                     _ => value.to_vec(),

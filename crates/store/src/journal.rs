@@ -45,7 +45,12 @@ impl Entry {
 
 impl View {
     /// Entries after `seq`, oldest first, at most `limit`.
-    pub fn journal_after(&self, chain: ChainId, seq: u64, limit: usize) -> Result<Vec<Entry>, Error> {
+    pub fn journal_after(
+        &self,
+        chain: ChainId,
+        seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
         let from = keys::block(chain, seq.saturating_add(1));
         let to = keys::block(chain, u64::MAX);
         let mut entries = Vec::new();

@@ -53,6 +53,7 @@ impl Store {
             .manual_journal_persist(true)
             .open()
             .map_err(|error| locked(error, path))?;
+        check_format(&db, path)?;
         let tables = Arc::new(Tables::open(&db)?);
         let inner = Inner {
             db,
@@ -61,24 +62,7 @@ impl Store {
             durable: options.durable,
             path: path.clone(),
         };
-        let store = Store { inner: Arc::new(inner) };
-        store.check_format()?;
-        Ok(store)
-    }
-
-    fn check_format(&self) -> Result<(), Error> {
-        let Some(found) = self.inner.tables.meta.get(FORMAT_KEY)? else {
-            self.inner.tables.meta.insert(FORMAT_KEY, FORMAT.to_be_bytes())?;
-            return self.persist();
-        };
-        let found = found.as_ref().try_into().map_or(0, u32::from_be_bytes);
-        match found == FORMAT {
-            true => Ok(()),
-            false => {
-                let path = self.inner.path.clone();
-                Err(Error::UnknownFormat { path, found, known: FORMAT })
-            }
-        }
+        Ok(Store { inner: Arc::new(inner) })
     }
 
     /// A consistent look at everything as it is now.
@@ -105,6 +89,20 @@ impl Store {
     /// Everything written so far is on disk when this returns.
     pub fn persist(&self) -> Result<(), Error> {
         Ok(self.inner.db.persist(PersistMode::SyncAll)?)
+    }
+}
+
+/// Before any table is touched, so that a folder of another format is left as it is.
+fn check_format(db: &Database, path: &Path) -> Result<(), Error> {
+    let meta = Tables::open_meta(db)?;
+    let Some(found) = meta.get(FORMAT_KEY)? else {
+        meta.insert(FORMAT_KEY, FORMAT.to_be_bytes())?;
+        return Ok(db.persist(PersistMode::SyncAll)?);
+    };
+    let found = found.as_ref().try_into().map_or(0, u32::from_be_bytes);
+    match found == FORMAT {
+        true => Ok(()),
+        false => Err(Error::UnknownFormat { path: path.to_owned(), found, known: FORMAT }),
     }
 }
 

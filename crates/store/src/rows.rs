@@ -129,19 +129,17 @@ pub fn pack_logs(tx: &Tx, logs: &[Log]) -> Vec<u8> {
     put_varint(&mut out, first);
     put_varint(&mut out, logs.len() as u64);
     for (i, log) in logs.iter().enumerate() {
-        log.pack_with(&log_template(tx, first + i as u64), &mut out);
+        log.pack_with(&log_template(tx, first.wrapping_add(i as u64)), &mut out);
     }
     out
 }
 
 pub fn unpack_logs(tx: &Tx, mut input: &[u8]) -> Option<Vec<Log>> {
     let first = take_varint(&mut input)?;
-    let mut next = first;
     let count = take_varint(&mut input)?;
     let mut logs = Vec::with_capacity(usize::try_from(count).ok()?.min(input.len()));
-    for _ in 0..count {
-        logs.push(Log::unpack_with(&log_template(tx, next), &mut input)?);
-        next += 1;
+    for i in 0..count {
+        logs.push(Log::unpack_with(&log_template(tx, first.wrapping_add(i)), &mut input)?);
     }
     Some(logs)
 }

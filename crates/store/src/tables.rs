@@ -62,11 +62,20 @@ tables! {
     meta: Small,
 }
 
+impl Tables {
+    /// The one table that every format has.
+    pub fn open_meta(db: &Database) -> Result<Keyspace, fjall::Error> {
+        db.keyspace("meta", || options(Shape::Small))
+    }
+}
+
 fn options(shape: Shape) -> KeyspaceCreateOptions {
     let lz4 = CompressionPolicy::all(CompressionType::Lz4);
     let options = KeyspaceCreateOptions::default().data_block_compression_policy(lz4);
     let bits = |n: f32| {
-        FilterPolicy::all(FilterPolicyEntry::Bloom(fjall::config::BloomConstructionPolicy::BitsPerKey(n)))
+        FilterPolicy::all(FilterPolicyEntry::Bloom(
+            fjall::config::BloomConstructionPolicy::BitsPerKey(n),
+        ))
     };
     match shape {
         Shape::Rows => options

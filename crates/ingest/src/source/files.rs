@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use model::raw::{Block, Malformed};
 
-use super::record::read_record;
+use super::record::{read_record, split_list};
 
 /// A record of the largest real blocks with both traces stays far below this.
 const RECORD_BYTES_MAX: u64 = 1 << 30;
@@ -31,6 +31,8 @@ pub struct Records {
     lines: bool,
     record: usize,
     done: bool,
+    /// Of a list that was read whole, what is still to be handed out; last first.
+    listed: Vec<Result<Block, Malformed>>,
 }
 
 pub fn open(path: &Path) -> Result<Records, FileError> {
@@ -52,7 +54,7 @@ pub fn open(path: &Path) -> Result<Records, FileError> {
         _ => return Err(unknown()),
     };
     let reader = Box::new(BufReader::with_capacity(1 << 16, reader));
-    Ok(Records { path: path.to_owned(), reader, lines, record: 0, done: false })
+    Ok(Records { path: path.to_owned(), reader, lines, record: 0, done: false, listed: Vec::new() })
 }
 
 impl Records {
@@ -76,28 +78,38 @@ impl Iterator for Records {
     type Item = Result<Block, FileError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.done {
-            let text = match self.next_text() {
-                Ok(text) => text,
+        loop {
+            if let Some(read) = self.listed.pop() {
+                self.record += 1;
+                let (path, record) = (self.path.clone(), self.record);
+                return Some(read.map_err(|source| FileError::Malformed { path, record, source }));
+            }
+            if self.done {
+                return None;
+            }
+            match self.next_text() {
+                Ok(text) if text.is_empty() => self.done = true,
+                Ok(text) if text.iter().all(u8::is_ascii_whitespace) => {
+                    self.record += usize::from(self.lines);
+                }
+                Ok(text) => self.listed = self.read(&text),
                 Err(source) => {
                     self.done = true;
                     return Some(Err(FileError::Io { path: self.path.clone(), source }));
                 }
-            };
-            if text.is_empty() {
-                self.done = true;
-                return None;
             }
-            self.record += 1;
-            if text.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            let (path, record) = (self.path.clone(), self.record);
-            return Some(
-                read_record(&text)
-                    .map_err(|source| FileError::Malformed { path, record, source }),
-            );
         }
-        None
+    }
+}
+
+impl Records {
+    fn read(&self, text: &[u8]) -> Vec<Result<Block, Malformed>> {
+        if self.lines {
+            return vec![read_record(text)];
+        }
+        match split_list(text) {
+            Ok(records) => records.into_iter().rev().map(read_record).collect(),
+            Err(malformed) => vec![Err(malformed)],
+        }
     }
 }

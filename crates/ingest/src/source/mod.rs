@@ -1,8 +1,12 @@
 //! Where blocks come from: nodes and files.
 
+mod answers;
 pub mod files;
+mod link;
 mod node;
+mod question;
 mod record;
 
-pub use node::NodeSource;
+pub(crate) use link::Child;
+pub use node::{Ask, NodeSource, Sourced};
 pub use record::{read_receipts, read_record};

@@ -29,7 +29,8 @@ pub fn encode_receipt(receipt: &Receipt, bloom: &Bloom, out: &mut Vec<u8>) -> Op
         cumulative.encode(out);
         bloom.encode(out);
         put_list(out, |out| out.append(&mut log_bytes));
-        for extra in [receipt.deposit_nonce, receipt.deposit_receipt_version].into_iter().flatten() {
+        for extra in [receipt.deposit_nonce, receipt.deposit_receipt_version].into_iter().flatten()
+        {
             extra.encode(out);
         }
     });

@@ -5,8 +5,8 @@ use alloy_trie::root::ordered_trie_root_encoded;
 use model::bloom::BloomMaker;
 use model::raw::{Receipt, Tx};
 
-use super::sender::is_unsigned;
 use super::receipt_encoding::encode_receipt;
+use super::sender::is_unsigned;
 use super::{Checks, Lie, show};
 
 impl Checks<'_> {
@@ -30,7 +30,11 @@ impl Checks<'_> {
     }
 
     fn all(&self) -> impl Iterator<Item = (&Tx, &Receipt)> {
-        self.block.txs.iter().zip(&self.block.receipts).filter_map(|(tx, r)| Some((tx, r.as_ref()?)))
+        self.block
+            .txs
+            .iter()
+            .zip(&self.block.receipts)
+            .filter_map(|(tx, r)| Some((tx, r.as_ref()?)))
     }
 
     /// Whether every receipt is of a form whose encoding is known to be the common one.
@@ -98,7 +102,11 @@ impl Checks<'_> {
         let mut next_log = 0u64;
         for (i, (tx, receipt)) in self.all().enumerate() {
             if receipt.transaction_index.is_some_and(|n| n != i as u64) {
-                return Err(self.lie("receipt index", i, format!("{:?}", receipt.transaction_index)));
+                return Err(self.lie(
+                    "receipt index",
+                    i,
+                    format!("{:?}", receipt.transaction_index),
+                ));
             }
             let cumulative = receipt.cumulative_gas_used.unwrap_or_default();
             let used = cumulative.wrapping_sub(gas);
@@ -135,13 +143,19 @@ impl Checks<'_> {
             let bloom = maker.of_logs(receipt.logs.as_deref().unwrap_or_default());
             if receipt.logs_bloom.is_some_and(|b| b != bloom) && modelled {
                 let hash = tx.hash.unwrap_or_default();
-                return Err(self.lie("receipt's logs bloom", format!("that of its logs ({hash})"), "another"));
+                return Err(self.lie(
+                    "receipt's logs bloom",
+                    format!("that of its logs ({hash})"),
+                    "another",
+                ));
             }
             whole.accrue_bloom(&bloom);
             let mut bytes = Vec::with_capacity(512);
             if encode_receipt(receipt, &bloom, &mut bytes).is_none() {
                 return match self.is_strict() {
-                    true => Err(self.lie("receipt", "status or root, gas and logs", "fields missing")),
+                    true => {
+                        Err(self.lie("receipt", "status or root, gas and logs", "fields missing"))
+                    }
                     false => Ok(false),
                 };
             }
@@ -150,7 +164,9 @@ impl Checks<'_> {
         let computed = ordered_trie_root_encoded(&encoded);
         if self.block.header.receipts_root != Some(computed) {
             return match modelled {
-                true => Err(self.lie("receipts root", show(self.block.header.receipts_root), computed)),
+                true => {
+                    Err(self.lie("receipts root", show(self.block.header.receipts_root), computed))
+                }
                 false => Ok(false),
             };
         }

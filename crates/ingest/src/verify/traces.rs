@@ -12,9 +12,7 @@ impl Checks<'_> {
             return Err(self.lie("traces", self.block.txs.len(), traces.len()));
         }
         let mut complete = true;
-        for ((tx, receipt), frames) in
-            self.block.txs.iter().zip(&self.block.receipts).zip(traces)
-        {
+        for ((tx, receipt), frames) in self.block.txs.iter().zip(&self.block.receipts).zip(traces) {
             // System transactions are often not traced at all.
             let Some(root) = frames.first() else {
                 complete = false;
@@ -60,7 +58,8 @@ impl Checks<'_> {
                 && frame.path.last() == Some(&expected_index)
                 && frame.path.get(..depth - 1) == open.get(..depth - 1);
             if !whole {
-                let got = format!("{:?} after {open:?} in {}", frame.path, tx.hash.unwrap_or_default());
+                let got =
+                    format!("{:?} after {open:?} in {}", frame.path, tx.hash.unwrap_or_default());
                 return Err(self.lie("trace tree", "calls numbered without a gap", got));
             }
             open.clone_from(&frame.path);

@@ -45,7 +45,11 @@ impl Checks<'_> {
             let mut bytes = Vec::with_capacity(128 + tx.input.as_ref().map_or(0, |i| i.len()));
             if encode_signed(tx, &mut bytes).is_none() {
                 if self.is_strict() {
-                    return Err(self.lie("transaction type", "types 0 to 4", format!("{:?}", tx.kind)));
+                    return Err(self.lie(
+                        "transaction type",
+                        "types 0 to 4",
+                        format!("{:?}", tx.kind),
+                    ));
                 }
                 all.unmodelled = true;
                 continue;
@@ -64,12 +68,16 @@ impl Checks<'_> {
     /// Polygon lists its state-sync transaction in the block but not in the root. Other chains keep
     /// system transactions in a root we cannot make; they are told apart by whether this one fits.
     fn without_system_transactions(&self, bytes: &[Vec<u8>], root: B256) -> Result<(), Lie> {
-        let signed: Vec<_> = self.block.txs.iter().zip(bytes).filter(|(tx, _)| !is_system(tx)).collect();
+        let signed: Vec<_> =
+            self.block.txs.iter().zip(bytes).filter(|(tx, _)| !is_system(tx)).collect();
         let computed = ordered_trie_root_encoded(
             &signed.iter().map(|(_, bytes)| bytes.as_slice()).collect::<Vec<_>>(),
         );
         if computed != root {
-            tracing::debug!(block.number = self.block.number, "system transactions of an unknown form");
+            tracing::debug!(
+                block.number = self.block.number,
+                "system transactions of an unknown form"
+            );
         }
         Ok(())
     }

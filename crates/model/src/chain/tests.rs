@@ -293,7 +293,7 @@ fn a_private_chain_needs_an_id_and_a_name_alone() {
     let chain = table.get(ChainId(1337)).unwrap();
     assert_eq!(chain.slug, "my-dev-chain");
     assert_eq!((chain.confirmations, chain.block_time_ms, chain.native.decimals), (12, 2_000, 18));
-    assert_eq!((chain.native.symbol.as_str(), chain.verification), ("ETH", Verification::Full));
+    assert_eq!((chain.native.symbol.as_str(), chain.verification), ("ETH", Verification::Lenient));
     assert!(Operation::ALL.into_iter().all(|operation| chain.offers(operation)));
 }
 

@@ -32,6 +32,8 @@ pub struct Plan<'a> {
 #[derive(Clone, Debug)]
 pub struct Fetched {
     pub upstream: UpstreamId,
+    /// What the calls were planned by; it may be probed anew while they are under way.
+    pub capabilities: Capabilities,
     /// In the order of the calls.
     pub answers: Vec<CallResult>,
 }
@@ -77,7 +79,7 @@ pub async fn ask_planned(shared: &Shared, fetch: &Plan<'_>, load: Load) -> Resul
 
 pub async fn forward(shared: &Shared, call: Call) -> Result<Forwarded, Error> {
     let fetch = Fetch { calls: vec![call], not: &[], needs: Needs::default() };
-    ask(shared, &fetch, Load::Interactive).await.and_then(|fetched| only(shared, fetched))
+    ask(shared, &fetch, Load::Interactive).await.and_then(|fetched| only(shared, fetched.upstream, fetched.answers))
 }
 
 pub async fn forward_once(shared: &Shared, call: Call) -> Result<Forwarded, Error> {
@@ -89,7 +91,7 @@ pub async fn forward_once(shared: &Shared, call: Call) -> Result<Forwarded, Erro
         match member.upstream.call_many(&calls, Load::Interactive).await {
             Ok(answers) => {
                 shared.succeeded(id);
-                return only(shared, Fetched { upstream: id, answers });
+                return only(shared, id, answers);
             }
             Err(error) => {
                 shared.failed(id, &error, Load::Interactive);
@@ -129,7 +131,7 @@ impl Trials {
         match member.upstream.call_many(&(fetch.calls)(&able), load).await {
             Ok(answers) => {
                 shared.succeeded(id);
-                let fetched = Fetched { upstream: id, answers };
+                let fetched = Fetched { upstream: id, capabilities: able, answers };
                 if !fetched.answers.iter().any(another_may_know) {
                     return Ok(Some(fetched));
                 }
@@ -193,9 +195,12 @@ fn nobody(shared: &Shared, needs: &Needs) -> Error {
     shared.no_upstream(needs)
 }
 
-fn only(shared: &Shared, fetched: Fetched) -> Result<Forwarded, Error> {
-    let upstream = fetched.upstream;
-    match fetched.answers.into_iter().next() {
+fn only(
+    shared: &Shared,
+    upstream: UpstreamId,
+    answers: Vec<CallResult>,
+) -> Result<Forwarded, Error> {
+    match answers.into_iter().next() {
         Some(answer) => Ok(Forwarded { upstream, answer }),
         None => Err(nobody(shared, &Needs::default())),
     }

@@ -24,16 +24,12 @@ impl View {
 
     /// Receipts with logs, frames (without roots) and all: what taking it back or reading it anew
     /// with another decoder needs.
-    pub fn whole_block(&self, chain: ChainId, number: u64) -> Result<Option<(Block, Proof)>, Error> {
-        self.read_block(chain, number, Parts::Everything)
-    }
-
-    pub(crate) fn block_for_revert(
+    pub fn whole_block(
         &self,
         chain: ChainId,
         number: u64,
     ) -> Result<Option<(Block, Proof)>, Error> {
-        self.whole_block(chain, number)
+        self.read_block(chain, number, Parts::Everything)
     }
 
     fn read_block(

@@ -101,7 +101,13 @@ impl View {
         }
     }
 
-    fn count_buckets(&self, q: &WalletQuestion, level: u8, from: u64, to: u64) -> Result<u64, Error> {
+    fn count_buckets(
+        &self,
+        q: &WalletQuestion,
+        level: u8,
+        from: u64,
+        to: u64,
+    ) -> Result<u64, Error> {
         let low = keys::count(q.chain, q.address, level, from);
         let high = keys::count(q.chain, q.address, level, to);
         let mut total = 0;
@@ -168,7 +174,8 @@ fn pieces(from: u64, to: u64) -> Vec<(u64, u64, Option<u8>)> {
                 continue;
             }
             pieces.push((first, end - 1, Some(level)));
-            let (inner_from, inner_to) = (first << shift, ((end - 1) << shift) | ((1 << shift) - 1));
+            let (inner_from, inner_to) =
+                (first << shift, ((end - 1) << shift) | ((1 << shift) - 1));
             if from < inner_from {
                 left_over.push((from, inner_from - 1));
             }

@@ -1,0 +1,80 @@
+//! What every handler may use.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gateway::Gateway;
+use model::chain::{Chain, ChainId, ChainTable};
+use model::cursor::CursorKey;
+use rpc::Pool;
+use store::Store;
+
+use crate::answers::Answers;
+use crate::config::Config;
+use crate::keys::KeyRing;
+use crate::labels::Labels;
+
+/// A chain this server answers for.
+pub struct ServedChain {
+    pub chain: Arc<Chain>,
+    pub pool: Option<Arc<Pool>>,
+    /// What its ingest is doing, as JSON for /status.
+    pub ingest: Option<Box<dyn Fn() -> serde_json::Value + Send + Sync>>,
+}
+
+/// What the server is put together from.
+pub struct Parts {
+    pub config: Config,
+    pub store: Store,
+    pub table: Arc<ChainTable>,
+    pub chains: Vec<ServedChain>,
+    pub gateway: Gateway,
+    pub keys: KeyRing,
+    pub cursor_key: CursorKey,
+    pub labels: Labels,
+    /// The text of /metrics.
+    pub metrics: Box<dyn Fn() -> String + Send + Sync>,
+    pub version: &'static str,
+}
+
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Inner>,
+}
+
+pub struct Inner {
+    pub parts: Parts,
+    pub served: BTreeMap<ChainId, usize>,
+    pub answers: Answers,
+    stopping: AtomicBool,
+}
+
+impl std::ops::Deref for App {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+impl App {
+    pub fn new(parts: Parts) -> Self {
+        let served = parts.chains.iter().enumerate().map(|(i, c)| (c.chain.id, i)).collect();
+        let answers = Answers::new(parts.config.answer_cache_bytes);
+        let stopping = AtomicBool::new(false);
+        App { inner: Arc::new(Inner { parts, served, answers, stopping }) }
+    }
+
+    pub fn served(&self, chain: ChainId) -> Option<&ServedChain> {
+        self.served.get(&chain).and_then(|i| self.parts.chains.get(*i))
+    }
+
+    /// From now on /health/ready says no, so that a balancer sends nothing more.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+}

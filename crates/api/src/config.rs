@@ -1,0 +1,43 @@
+//! What an operator may set about the HTTP server.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::wire::Profile;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Serialisation where the request does not choose: `spec` or `live`.
+    pub wire_profile: Profile,
+    /// Page size where the request does not say, and the largest it may ask for.
+    pub limit_default: u32,
+    pub limit_max: u32,
+    /// How long a cursor may be used.
+    pub cursor_ttl_s: u64,
+    pub body_bytes_max: usize,
+    pub request_timeout_ms: u64,
+    /// Memory for answers that are kept until their wallet changes; 0 keeps none.
+    pub answer_cache_bytes: u64,
+    /// CSV files with the columns address, label, entity, logo.
+    pub labels: Vec<PathBuf>,
+    /// Compute units per second and key; 0 is no limit.
+    pub units_per_second: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            wire_profile: Profile::Spec,
+            limit_default: 100,
+            limit_max: 500,
+            cursor_ttl_s: 30 * 24 * 3600,
+            body_bytes_max: 5 << 20,
+            request_timeout_ms: 30_000,
+            answer_cache_bytes: 64 << 20,
+            labels: Vec::new(),
+            units_per_second: 0,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Says which blocks an answer rests on.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use store::Coverage;
+
+use crate::app::ServedChain;
+
+const INDEXED: HeaderName = HeaderName::from_static("x-indexed-blocks");
+const COVERAGE: HeaderName = HeaderName::from_static("x-coverage");
+/// A store of many islands would otherwise make headers no client takes.
+const RANGES_MAX: usize = 64;
+
+/// `X-Indexed-Blocks` always, `X-Coverage: partial` where the question reaches outside.
+pub fn tell(headers: &mut HeaderMap, served: &ServedChain, coverage: &Coverage, asked: (u64, u64)) {
+    let all = coverage.ranges();
+    let shown = all.get(all.len().saturating_sub(RANGES_MAX)..).unwrap_or_default();
+    let text: Vec<String> = shown.iter().map(|(from, to)| format!("{from}-{to}")).collect();
+    if let Ok(value) = HeaderValue::from_str(&text.join(",")) {
+        headers.insert(INDEXED, value);
+    }
+    let node_head = served.pool.as_ref().and_then(|p| p.heads().borrow().map(|h| h.number));
+    if is_partial(coverage, asked, node_head) {
+        headers.insert(COVERAGE, HeaderValue::from_static("partial"));
+    }
+}
+
+/// Blocks that do not exist yet are not missing.
+fn is_partial(coverage: &Coverage, (from, to): (u64, u64), node_head: Option<u64>) -> bool {
+    if from > to {
+        return false;
+    }
+    let Some(newest) = coverage.newest().max(node_head) else { return true };
+    let to = to.min(newest);
+    from <= to && !coverage.covers(from, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partial_means_that_an_existing_block_of_the_question_is_missing() {
+        let mut coverage = Coverage::default();
+        assert!(is_partial(&coverage, (0, u64::MAX), None), "nothing is known at all");
+        (10..=20).for_each(|n| coverage.insert(n));
+        assert!(is_partial(&coverage, (0, u64::MAX), None));
+        assert!(!is_partial(&coverage, (10, u64::MAX), None));
+        assert!(!is_partial(&coverage, (12, 15), Some(25)));
+        assert!(is_partial(&coverage, (12, u64::MAX), Some(25)), "the node is ahead");
+        assert!(!is_partial(&coverage, (5, 3), None), "an empty question misses nothing");
+    }
+}

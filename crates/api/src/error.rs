@@ -1,0 +1,75 @@
+//! Every refusal, as status and `{"message"}`.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    #[error("{0}")]
+    BadRequest(String),
+    #[error("API key is missing; send it in the X-API-Key header")]
+    KeyMissing,
+    #[error("invalid token: this API key is not known here")]
+    KeyWrong,
+    #[error("{0}")]
+    NotFound(String),
+    #[error("method {0} is not allowed here")]
+    MethodNotAllowed(String),
+    #[error("the body is larger than {0} bytes")]
+    TooLarge(usize),
+    #[error("content type {0} is not taken; send application/json")]
+    UnsupportedMedia(String),
+    #[error("Rate Limit exceeded: this key may use {units_per_second} compute units per second")]
+    RateLimited { units_per_second: u32, retry_after_s: u64 },
+    #[error("internal error")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+impl ApiError {
+    pub fn bad_value(parameter: &str, value: &str, why: &str) -> Self {
+        // A value is quoted back, so it is cut: an error must not be larger than its cause.
+        let shown: String = value.chars().take(80).collect();
+        let dots = if shown.len() < value.len() { "…" } else { "" };
+        ApiError::BadRequest(format!("{parameter} with value '{shown}{dots}' {why}"))
+    }
+
+    pub fn status(&self) -> StatusCode {
+        match self {
+            ApiError::BadRequest(_) => StatusCode::BAD_REQUEST,
+            ApiError::KeyMissing | ApiError::KeyWrong => StatusCode::UNAUTHORIZED,
+            ApiError::NotFound(_) => StatusCode::NOT_FOUND,
+            ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
+            ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ApiError::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+            ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+impl From<store::Error> for ApiError {
+    fn from(error: store::Error) -> Self {
+        ApiError::Internal(Box::new(error))
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let mut message = self.to_string();
+        if let ApiError::Internal(source) = &self {
+            // Logged once, here at the edge; the answer says nothing of our insides.
+            tracing::error!(error = %source, "a request failed");
+            message = "internal error; the server's log has it under this request's X-Request-Id".into();
+        }
+        let body = serde_json::json!({ "message": message }).to_string();
+        let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        if let ApiError::RateLimited { retry_after_s, .. } = &self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*retry_after_s));
+        }
+        response
+    }
+}

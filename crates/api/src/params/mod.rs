@@ -1,0 +1,73 @@
+//! Query parameters: each is read by one function, whose error names the parameter and the value.
+
+mod query;
+mod range;
+
+pub use query::Query;
+pub use range::BlockRange;
+
+use alloy_primitives::Address;
+use model::chain::Operation;
+use model::raw::wire::Wire;
+
+use crate::app::{App, ServedChain};
+use crate::error::ApiError;
+
+/// `0x` and forty hex digits in any case.
+pub fn address(parameter: &str, text: &str) -> Result<Address, ApiError> {
+    let quoted = format!("\"{text}\"");
+    Address::read_json(&quoted)
+        .map(|(address, _)| address)
+        .ok_or_else(|| ApiError::bad_value(parameter, text, "is not a valid hex address"))
+}
+
+/// Three different refusals: no such chain, not for this operation, not on this server.
+pub fn chain<'a>(
+    app: &'a App,
+    operation: Operation,
+    text: Option<&str>,
+) -> Result<&'a ServedChain, ApiError> {
+    let text = text.unwrap_or("eth");
+    let wrong = |why: &str| ApiError::bad_value("chain", text, why);
+    let chain = app.parts.table.find_for(operation, text).ok_or_else(|| {
+        wrong("is not a known chain; give a name such as eth or a hex id such as 0x1")
+    })?;
+    if !chain.offers(operation) {
+        return Err(wrong(&format!("is not offered by this operation ({operation})")));
+    }
+    app.served(chain.id).ok_or_else(|| {
+        let served: Vec<_> = app.parts.chains.iter().map(|c| c.chain.slug.as_str()).collect();
+        let served = if served.is_empty() { "none".to_owned() } else { served.join(", ") };
+        wrong(&format!("is not served here; served chains: {served}"))
+    })
+}
+
+pub fn limit(query: &Query, config: &crate::Config) -> Result<u32, ApiError> {
+    let Some(text) = query.get("limit") else { return Ok(config.limit_default) };
+    let max = config.limit_max;
+    match text.parse::<u32>() {
+        Ok(limit) if (1..=max).contains(&limit) => Ok(limit),
+        _ => Err(ApiError::bad_value("limit", text, &format!("is not a number from 1 to {max}"))),
+    }
+}
+
+/// True for oldest first.
+pub fn order(query: &Query) -> Result<bool, ApiError> {
+    match query.get("order") {
+        None => Ok(false),
+        Some(text) if text.eq_ignore_ascii_case("desc") => Ok(false),
+        Some(text) if text.eq_ignore_ascii_case("asc") => Ok(true),
+        Some(text) => Err(ApiError::bad_value("order", text, "is neither ASC nor DESC")),
+    }
+}
+
+/// Whether the one allowed value of `include` was given.
+pub fn include(query: &Query, allowed: &str) -> Result<bool, ApiError> {
+    match query.get("include") {
+        None => Ok(false),
+        Some(text) if text == allowed => Ok(true),
+        Some(text) => {
+            Err(ApiError::bad_value("include", text, &format!("is not {allowed}, the allowed value")))
+        }
+    }
+}

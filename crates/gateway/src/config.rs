@@ -1,0 +1,19 @@
+//! What an operator may set about the node RPC.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Calls in one batch.
+    pub batch_max: usize,
+    /// Methods offered although they write or belong to an unsafe namespace, e.g. `anvil_mine`;
+    /// `anvil_*` offers a whole namespace.
+    pub allow: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { batch_max: 100, allow: Vec::new() }
+    }
+}

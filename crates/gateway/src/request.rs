@@ -1,0 +1,105 @@
+//! Reading JSON-RPC requests: one or a batch, each right or wrong by itself.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::answer::Failure;
+
+/// A call that can be answered.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// As the client wrote it; none for a notification, which wants no answer.
+    pub id: Option<&'a str>,
+    pub method: String,
+    /// A JSON array, or nothing.
+    pub params: Option<&'a RawValue>,
+}
+
+/// What a body holds.
+pub enum Body<'a> {
+    One(Item<'a>),
+    Batch(Vec<Item<'a>>),
+}
+
+pub type Item<'a> = Result<Request<'a>, Refused<'a>>;
+
+/// A request that is none, with the id to answer under.
+pub struct Refused<'a> {
+    pub id: Option<&'a str>,
+    pub failure: Failure,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+}
+
+pub fn read(body: &[u8], batch_max: usize) -> Result<Body<'_>, Failure> {
+    let whole: &RawValue = serde_json::from_slice(body).map_err(|e| Failure::parse(&e))?;
+    let text = whole.get();
+    if !text.starts_with('[') {
+        return Ok(Body::One(item(text)));
+    }
+    let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|e| Failure::parse(&e))?;
+    if items.is_empty() {
+        return Err(Failure::invalid("an empty batch"));
+    }
+    if items.len() > batch_max {
+        let why = format!("a batch of {} calls; at most {batch_max} are taken", items.len());
+        return Err(Failure::invalid(&why));
+    }
+    Ok(Body::Batch(items.into_iter().map(|i| item(i.get())).collect()))
+}
+
+fn item(text: &str) -> Item<'_> {
+    let refuse = |id, why: &str| Err(Refused { id, failure: Failure::invalid(why) });
+    if !text.starts_with('{') {
+        return refuse(None, "a call must be a JSON object");
+    }
+    let Ok(envelope) = serde_json::from_str::<Envelope>(text) else {
+        return refuse(None, "a field is given twice");
+    };
+    // A null id is a real id in JSON-RPC 2.0, though an unwise one; only a missing one asks for
+    // silence. `Option` reads null as missing, so look at the text.
+    let id = match envelope.id.map(RawValue::get) {
+        Some(id) if is_id(id) => Some(id),
+        Some(_) => return refuse(None, "id must be a string, a number or null"),
+        None if has_null_id(text) => Some("null"),
+        None => None,
+    };
+    if envelope.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
+        return refuse(id.or(Some("null")), "jsonrpc must be \"2.0\"");
+    }
+    let method = envelope.method.and_then(|m| serde_json::from_str::<String>(m.get()).ok());
+    let Some(method) = method.filter(|m| !m.is_empty() && m.len() <= 128) else {
+        return refuse(id.or(Some("null")), "method must be a string");
+    };
+    let params = envelope.params.filter(|p| p.get() != "null");
+    if params.is_some_and(|p| !p.get().starts_with('[') && !p.get().starts_with('{')) {
+        return refuse(id.or(Some("null")), "params must be an array");
+    }
+    Ok(Request { id, method, params })
+}
+
+fn is_id(text: &str) -> bool {
+    text.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
+}
+
+fn has_null_id(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct OnlyId {
+        #[serde(default = "absent")]
+        id: serde_json::Value,
+    }
+    fn absent() -> serde_json::Value {
+        serde_json::Value::Bool(false)
+    }
+    serde_json::from_str::<OnlyId>(text).is_ok_and(|only| only.id.is_null())
+}

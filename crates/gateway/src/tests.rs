@@ -1,0 +1,101 @@
+//! Requests of every shape, right and wrong, without a node.
+
+use model::chain::{ChainId, ChainTable};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn gateway(folder: &std::path::Path) -> Gateway {
+    let store = store::Store::open(&store::Options::new(folder)).unwrap();
+    let table = ChainTable::builtin().unwrap();
+    let chain = std::sync::Arc::new(table.find("eth").unwrap().clone());
+    Gateway::new(Config::default(), store, [ChainNode { chain, pool: None }])
+}
+
+fn ask(gateway: &Gateway, body: &str) -> Option<Value> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let answer = runtime.block_on(gateway.handle(ChainId(1), body.as_bytes()));
+    answer.map(|bytes| serde_json::from_slice(&bytes).unwrap())
+}
+
+#[test]
+fn every_shape_of_request_gets_its_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = gateway(folder.path());
+    let zero = format!("0x{}", "0".repeat(64));
+    let table: Vec<(String, Option<Value>)> = vec![
+        (r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#.into(), Some(json!({"jsonrpc":"2.0","id":1,"result":"0x1"}))),
+        (r#"{"jsonrpc":"2.0","id":"a b","method":"net_version"}"#.into(), Some(json!({"jsonrpc":"2.0","id":"a b","result":"1"}))),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"eth_chainId"}"#.into(), Some(json!({"jsonrpc":"2.0","id":null,"result":"0x1"}))),
+        (r#"{"jsonrpc":"2.0","method":"eth_chainId"}"#.into(), None),
+        (r#"[{"jsonrpc":"2.0","method":"eth_chainId"}]"#.into(), None),
+        (format!(r#"{{"jsonrpc":"2.0","id":7,"method":"eth_getBlockByHash","params":["{zero}",true]}}"#), Some(json!({"jsonrpc":"2.0","id":7,"result":null}))),
+        (r#"{"jsonrpc":"2.0","id":7,"method":"eth_getTransactionByBlockNumberAndIndex","params":["latest","0x0"]}"#.into(), Some(json!({"jsonrpc":"2.0","id":7,"result":null}))),
+    ];
+    for (body, expected) in table {
+        assert_eq!(ask(&gateway, &body), expected, "{body}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = gateway(folder.path());
+    let call = |method: &str, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
+    };
+    let by_hash = |params: &str| call("eth_getBlockByHash", params);
+    let by_place = |params: &str| call("eth_getTransactionByBlockNumberAndIndex", params);
+    let table: Vec<(String, i64, &str)> = vec![
+        ("".into(), -32700, "not JSON"),
+        ("{".into(), -32700, "not JSON"),
+        ("[1,".into(), -32700, "not JSON"),
+        ("[]".into(), -32600, "empty batch"),
+        ("7".into(), -32600, "JSON object"),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"eth_chainId"}"#.into(), -32600, "jsonrpc must be"),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"eth_chainId"}"#.into(), -32600, "id must be"),
+        (r#"{"jsonrpc":"2.0","id":1}"#.into(), -32600, "method must be"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":5}"#.into(), -32600, "method must be"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"eth_call","params":"x"}"#.into(), -32600, "params must be"),
+        (format!("[{}]", vec![call("eth_chainId", "[]"); 101].join(",")), -32600, "101 calls"),
+        (call("admin_peers", "[]"), -32601, "admin_peers"),
+        (call("anvil_mine", "[]"), -32601, "anvil_mine"),
+        (call("debug_setHead", "[]"), -32601, "debug_setHead"),
+        (call("eth_sendTransaction", "[]"), -32601, "eth_sendTransaction"),
+        (by_hash("[]"), -32602, "2 parameters are needed, 0 were given"),
+        (by_hash(r#"["0x1",true]"#), -32602, "argument 0 with value \"0x1\" is not a 32-byte hash"),
+        (by_hash(&format!(r#"["0x{}",1]"#, "0".repeat(64))), -32602, "argument 1 with value 1 is not true or false"),
+        (by_place(r#"["lates","0x0"]"#), -32602, "argument 0 with value \"lates\""),
+        (by_place(r#"["0x1",0]"#), -32602, "argument 1 with value 0 is not a hex quantity"),
+        (by_place(r#"["0x1","0x"]"#), -32602, "argument 1"),
+        (by_place(r#"{"a":1}"#), -32602, "an array of 2"),
+        (call("eth_blockNumber", "[]"), -32000, "needs a node"),
+    ];
+    for (body, code, message) in table {
+        let answer = ask(&gateway, &body).unwrap();
+        assert_eq!(answer["error"]["code"], code, "{body}: {answer}");
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.contains(message), "{body}: {text}");
+    }
+}
+
+#[test]
+fn a_batch_answers_in_order_and_leaves_notifications_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = r#"[{"jsonrpc":"2.0","id":2,"method":"eth_chainId"},{"jsonrpc":"2.0","method":"eth_chainId"},5,{"jsonrpc":"2.0","id":"x","method":"net_version"}]"#;
+    let answer = ask(&gateway(folder.path()), body).unwrap();
+    let ids: Vec<&Value> = answer.as_array().unwrap().iter().map(|a| &a["id"]).collect();
+    assert_eq!(ids, [&json!(2), &Value::Null, &json!("x")]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), text in "[\\[\\]{}\",:a-z0-9 \\\\]{0,120}") {
+        let _ = request::read(&bytes, 100);
+        if let Ok(request::Body::One(Ok(request))) = request::read(text.as_bytes(), 100) {
+            let _ = params::Params::read(request.params, 2).map(|p| { let _ = p.block(0); let _ = p.hash(0); });
+        }
+    }
+}

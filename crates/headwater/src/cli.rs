@@ -1,0 +1,165 @@
+//! The command line, a stable contract.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::Flags;
+
+/// Blockchain data, event streams and node RPC from your own EVM nodes, in one binary.
+#[derive(Parser)]
+#[command(name = "headwater", version, about, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Everything in one process on a simulated live chain; prints URLs and a key
+    Demo(DemoArgs),
+    /// Read the configured chains and answer requests
+    Serve(ServeArgs),
+    /// Import blocks from files: records {block, receipts, traces?} in JSON-RPC shapes
+    Import(ImportArgs),
+    /// Make, list and revoke API keys
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Check or print the merged configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// One hash over all that is stored of a chain, to compare two stores
+    Digest(DigestArgs),
+}
+
+#[derive(Args)]
+pub struct DemoArgs {
+    /// Where to listen
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDR")]
+    pub listen: String,
+    /// Blocks of history to start with
+    #[arg(long, default_value_t = 300)]
+    pub blocks: usize,
+    /// Seed of the simulated chain: the same seed gives the same history
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Args, Clone)]
+pub struct ServeArgs {
+    /// Configuration file (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Data folder
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Where to listen, IP:PORT
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<String>,
+    /// A node to read a chain from; may be given many times
+    #[arg(long, value_name = "CHAIN=URL")]
+    pub rpc: Vec<String>,
+    /// The oldest block to fill down to
+    #[arg(long, value_name = "CHAIN=N")]
+    pub from_block: Vec<String>,
+    /// What this process does
+    #[arg(long, value_enum, default_value_t = Role::All)]
+    pub role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Role {
+    /// Read chains and answer requests
+    All,
+    /// Answer from what is stored, and forward to nodes; read nothing new
+    Api,
+}
+
+#[derive(Args)]
+pub struct ImportArgs {
+    /// Configuration file (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Data folder
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// The chain the blocks are of: a name, a hex id, or a decimal id
+    #[arg(long)]
+    pub chain: String,
+    /// Files: .json (one record) or .jsonl (one a line), also with .gz or .zst
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct DigestArgs {
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    #[arg(long)]
+    pub chain: String,
+}
+
+#[derive(Args)]
+pub struct Where {
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub enum KeysCommand {
+    /// Make a key; prints it alone on stdout, once
+    Create {
+        #[command(flatten)]
+        place: Where,
+        /// Who the key belongs to; tenants do not see each other's streams
+        #[arg(long, default_value = "default")]
+        tenant: String,
+        /// A name to tell keys apart
+        #[arg(long, default_value = "")]
+        name: String,
+        /// Compute units per second; the server's limit by default
+        #[arg(long)]
+        units_per_second: Option<u32>,
+    },
+    /// List keys by id, without the keys themselves
+    List {
+        #[command(flatten)]
+        place: Where,
+    },
+    /// Revoke a key by its id; a running server notices within a second
+    Revoke {
+        #[command(flatten)]
+        place: Where,
+        id: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub enum ConfigCommand {
+    /// Say whether the configuration is good
+    Check(ServeArgs),
+    /// Print the merged configuration, secrets hidden
+    Print(ServeArgs),
+}
+
+impl From<&ServeArgs> for Flags {
+    fn from(args: &ServeArgs) -> Self {
+        Flags {
+            config: args.config.clone(),
+            data: args.data.clone(),
+            listen: args.listen.clone(),
+            rpc: args.rpc.clone(),
+            from_block: args.from_block.clone(),
+        }
+    }
+}
+
+impl Flags {
+    pub fn at(config: &Option<PathBuf>, data: &Option<PathBuf>) -> Self {
+        Flags { config: config.clone(), data: data.clone(), ..Flags::default() }
+    }
+}

@@ -1,0 +1,134 @@
+//! `headwater demo`: everything in one process on a simulated chain that goes on living.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use testkit::{SharedChain, SimConfig, SimNode, read, shared, write};
+
+use super::signals::stop_asked;
+use crate::cli::DemoArgs;
+use crate::config::{ChainSection, Flags, Settings};
+use crate::server::Server;
+use crate::{say, telemetry};
+
+const CHAIN: &str = "demo";
+const CHAIN_ID: u64 = 1337;
+const BLOCK_TIME_S: u64 = 2;
+/// Every so many blocks the last one or two are replaced, as happens on real chains.
+const REORG_EVERY: u64 = 15;
+
+pub fn run(args: &DemoArgs) -> Result<ExitCode> {
+    let folder = std::env::temp_dir().join(format!("headwater-demo-{}", std::process::id()));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(demo(args, &folder));
+    let _ = std::fs::remove_dir_all(&folder);
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+async fn demo(args: &DemoArgs, folder: &std::path::Path) -> Result<()> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let chain = shared(SimConfig {
+        chain_id: CHAIN_ID,
+        start_time: now.saturating_sub(args.blocks as u64 * BLOCK_TIME_S),
+        block_time_s: BLOCK_TIME_S,
+        ..SimConfig::seeded(args.seed)
+    });
+    write(&chain).extend(args.blocks);
+    let node = SimNode::start(chain.clone()).await.context("cannot start the simulated node")?;
+    let key = api::keys::fresh();
+    let settings = settings(args, folder, &node, &key)?;
+    telemetry::logs(&settings.log)?;
+    let server = Server::start(&settings, true).await?;
+    wait_until_filled(&server).await;
+    let address = server.addresses.first().context("no listener")?;
+    greet(&chain, &format!("http://{address}"), &key)?;
+    tokio::select! {
+        () = live(chain) => {}
+        () = stop_asked() => {}
+    }
+    server.stop().await
+}
+
+fn settings(
+    args: &DemoArgs,
+    folder: &std::path::Path,
+    node: &SimNode,
+    key: &str,
+) -> Result<Settings> {
+    let flags = Flags { listen: Some(args.listen.clone()), ..Flags::default() };
+    let mut settings = Settings::load_with(&flags, std::iter::empty())?;
+    settings.store.path = folder.to_owned();
+    settings.auth.bootstrap_key = key.to_owned();
+    settings.log.filter = "warn".into();
+    let mut upstream = rpc::UpstreamConfig::from_url(node.url());
+    upstream.ws_url = Some(node.ws_url());
+    let section = ChainSection {
+        id: Some(CHAIN_ID),
+        upstreams: vec![upstream],
+        block_time_ms: Some(BLOCK_TIME_S * 1000),
+        ..ChainSection::default()
+    };
+    settings.chains = BTreeMap::from([(CHAIN.to_owned(), section)]);
+    Ok(settings)
+}
+
+/// The history is short: a second or so. Whatever is missing after that fills in while we talk.
+async fn wait_until_filled(server: &Server) {
+    for _ in 0..60 {
+        let done = server.ingests.iter().all(|ingest| {
+            let now = ingest.progress.snapshot();
+            now.blocks_applied > 0 && now.blocks_applied > now.node_head
+        });
+        if done {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn greet(chain: &SharedChain, url: &str, key: &str) -> Result<()> {
+    let (exchange, internal, block_hash, height) = {
+        let chain = read(chain);
+        let address = |name| chain.address_of(name).map_or(String::new(), |a| format!("{a:#x}"));
+        // Deep enough that no reorg of the demo takes it away.
+        let height = chain.head_number();
+        let block = chain.block(height.saturating_sub(10)).unwrap_or_else(|| chain.head());
+        (address("exchange"), address("internal-only"), format!("{:#x}", block.hash), height)
+    };
+    let lines = [
+        format!("Headwater demo: a simulated chain of {height} blocks, a new one every {BLOCK_TIME_S} seconds."),
+        String::new(),
+        format!("  data host   {url}/api/v2.2"),
+        format!("  node RPC    {url}/{CHAIN}/{key}"),
+        format!("  status      {url}/status    metrics {url}/metrics"),
+        format!("  API key     {key}"),
+        String::new(),
+        "Try:".to_owned(),
+        format!("  curl -s -H 'X-API-Key: {key}' '{url}/api/v2.2/{exchange}?chain={CHAIN}&limit=3'"),
+        format!("  curl -s -H 'X-API-Key: {key}' '{url}/api/v2.2/{internal}?chain={CHAIN}&include=internal_transactions&limit=1'"),
+        format!("  curl -s -H 'Content-Type: application/json' -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"eth_getBlockByHash\",\"params\":[\"{block_hash}\",false]}}' '{url}/{CHAIN}/{key}'"),
+        String::new(),
+        "Ctrl-C ends it; nothing stays behind.".to_owned(),
+    ];
+    lines.iter().try_for_each(|line| say(line))?;
+    Ok(())
+}
+
+async fn live(chain: SharedChain) {
+    let mut tick = tokio::time::interval(Duration::from_secs(BLOCK_TIME_S));
+    tick.tick().await;
+    loop {
+        tick.tick().await;
+        let mut chain = write(&chain);
+        match chain.head_number() % REORG_EVERY {
+            0 => {
+                chain.reorg(2, 3);
+            }
+            _ => {
+                chain.extend(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `headwater import`: blocks from files into the store.
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use anyhow::Result;
+use ingest::import::{Event, import};
+use store::Store;
+
+use crate::cli::ImportArgs;
+use crate::config::{Flags, Settings, find_or_make, table};
+use crate::progress_bar::Bar;
+use crate::{say, telemetry};
+
+/// Refused records shown one by one; the rest is counted.
+const SHOWN_MAX: usize = 20;
+
+pub fn run(args: &ImportArgs) -> Result<ExitCode> {
+    let settings = Settings::load(&Flags::at(&args.config, &args.data))?;
+    telemetry::logs(&settings.log)?;
+    let (_, chain) = find_or_make(table(&settings)?, &args.chain)?;
+    let mut options = store::Options::new(&settings.store.path);
+    // Made durable once, at the end; an import cut off is simply run again.
+    options.durable = false;
+    let store = Store::open(&options)?;
+    let bar = Bar::new("import", args.files.len() as u64);
+    let shown = Mutex::new(0usize);
+    let tell = |event: Event| match event {
+        Event::FileDone(_) => {}
+        Event::Blocks { blocks, transactions } => bar.add(blocks, transactions),
+        Event::Refused(refusal) => {
+            let mut shown = shown.lock().unwrap_or_else(|e| e.into_inner());
+            *shown += 1;
+            if *shown <= SHOWN_MAX {
+                crate::progress_bar::suspended(|| eprintln!("refused: {refusal}"));
+            }
+        }
+    };
+    let summary = import(&store, &chain, &args.files, &tell)?;
+    bar.finish();
+    let refused = summary.refused.len();
+    if refused > SHOWN_MAX {
+        eprintln!("refused: {} more", refused - SHOWN_MAX);
+    }
+    say(&format!(
+        "imported {} blocks with {} transactions into {}: {} verified, {} partial, {} unverified; {} refused",
+        summary.blocks,
+        summary.transactions,
+        chain.slug,
+        summary.verified,
+        summary.partial,
+        summary.unverified,
+        refused
+    ))?;
+    Ok(if refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub mod config;
+pub mod demo;
+pub mod digest;
+pub mod import;
+pub mod keys;
+pub mod serve;
+mod signals;

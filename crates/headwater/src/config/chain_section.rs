@@ -1,0 +1,74 @@
+//! One chain of the configuration: where to read it, and what it is if it is not built in.
+
+use anyhow::{Context, Result};
+use model::chain::{Chain, ChainId, ChainTable, PrivateChain};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChainSection {
+    /// Needed for a chain that is not built in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    pub upstreams: Vec<rpc::UpstreamConfig>,
+    /// The oldest block to fill down to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_block: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_time_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmations: Option<u64>,
+}
+
+impl ChainSection {
+    /// Adds a private chain to the table, if this is one.
+    pub fn extend(&self, name: &str, table: ChainTable) -> Result<ChainTable> {
+        let Some(private) = self.private(name, &table)? else { return Ok(table) };
+        table.with_private(private).with_context(|| format!("chain '{name}' of the configuration"))
+    }
+
+    fn private(&self, name: &str, table: &ChainTable) -> Result<Option<PrivateChain>> {
+        let known = table.find(name);
+        let changes = self.block_time_ms.is_some() || self.confirmations.is_some();
+        let id = match (self.id, known) {
+            (None, Some(chain)) if changes => chain.id,
+            (None, Some(_)) => return Ok(None),
+            (Some(id), Some(chain)) if chain.id == ChainId(id) && !changes => return Ok(None),
+            (Some(id), _) => ChainId(id),
+            (None, None) => match name.parse() {
+                Ok(id) => return Ok(Some(self.described(ChainId(id), format!("chain-{id}")))),
+                Err(_) => anyhow::bail!(
+                    "chain '{name}' is not built in; give its id in the configuration: \
+                     [chains.{name}] id = …, or use the id itself as its name"
+                ),
+            },
+        };
+        Ok(Some(self.described(id, name.to_owned())))
+    }
+
+    fn described(&self, id: ChainId, name: String) -> PrivateChain {
+        let mut private = PrivateChain::new(id, name);
+        private.block_time_ms = self.block_time_ms.or(private.block_time_ms);
+        private.confirmations = self.confirmations.or(private.confirmations);
+        private
+    }
+}
+
+/// The table with every chain of the configuration in it.
+pub fn table(settings: &super::Settings) -> Result<ChainTable> {
+    let mut table = ChainTable::builtin().context("the built-in chains")?;
+    for (name, section) in &settings.chains {
+        table = section.extend(name, table)?;
+    }
+    Ok(table)
+}
+
+/// The chain a command names; an unknown id is a chain of its own.
+pub fn find_or_make(table: ChainTable, text: &str) -> Result<(ChainTable, Chain)> {
+    let table = match table.find(text) {
+        Some(_) => table,
+        None => ChainSection::default().extend(text, table)?,
+    };
+    let chain = table.find(text).cloned().with_context(|| format!("chain '{text}'"))?;
+    Ok((table, chain))
+}

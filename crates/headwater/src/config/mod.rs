@@ -1,0 +1,214 @@
+//! The merged configuration: defaults compiled in, then file, then environment, then flags.
+
+mod chain_section;
+mod merge;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+pub use chain_section::{ChainSection, find_or_make, table};
+
+const DEFAULTS: &str = include_str!("../../config.default.toml");
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub listen: Listen,
+    pub store: StoreSettings,
+    pub auth: Auth,
+    pub api: api::Config,
+    pub gateway: gateway::Config,
+    pub ingest: ingest::Config,
+    pub rpc: rpc::PoolConfig,
+    pub log: Log,
+    pub chains: std::collections::BTreeMap<String, ChainSection>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listen {
+    pub all: String,
+    pub data: String,
+    pub rpc: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoreSettings {
+    pub path: PathBuf,
+    pub cache_bytes: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    #[serde(serialize_with = "hidden")]
+    pub bootstrap_key: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    pub filter: String,
+    pub format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+/// A printed configuration tells that there is a secret, not which.
+fn hidden<S: serde::Serializer>(secret: &str, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(if secret.is_empty() { "" } else { "(hidden)" })
+}
+
+/// What the command line adds.
+#[derive(Debug, Default)]
+pub struct Flags {
+    pub config: Option<PathBuf>,
+    pub data: Option<PathBuf>,
+    pub listen: Option<String>,
+    /// CHAIN=URL
+    pub rpc: Vec<String>,
+    /// CHAIN=N
+    pub from_block: Vec<String>,
+}
+
+impl Settings {
+    pub fn load(flags: &Flags) -> Result<Self> {
+        let environment = std::env::vars().filter(|(name, _)| name.starts_with(merge::PREFIX));
+        Self::load_with(flags, environment)
+    }
+
+    pub fn load_with(
+        flags: &Flags,
+        environment: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self> {
+        let mut table: toml::Table = DEFAULTS.parse().context("the defaults compiled in")?;
+        if let Some(path) = &flags.config {
+            merge::over(&mut table, read(path)?);
+        }
+        for (name, value) in environment {
+            merge::variable(&mut table, &name, &value)?;
+        }
+        let mut settings: Settings =
+            toml::Value::Table(table).try_into().context("the configuration does not fit")?;
+        settings.apply(flags)?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn apply(&mut self, flags: &Flags) -> Result<()> {
+        if let Some(data) = &flags.data {
+            self.store.path.clone_from(data);
+        }
+        if let Some(listen) = &flags.listen {
+            self.listen.all.clone_from(listen);
+        }
+        for flag in &flags.rpc {
+            let (chain, url) = pair(flag, "--rpc", "CHAIN=URL")?;
+            let section = self.chains.entry(chain.to_owned()).or_default();
+            section.upstreams.push(rpc::UpstreamConfig::from_url(url));
+        }
+        for flag in &flags.from_block {
+            let (chain, number) = pair(flag, "--from-block", "CHAIN=N")?;
+            let number = number.parse().with_context(|| {
+                format!("--from-block {flag}: '{number}' is not a block number")
+            })?;
+            self.chains.entry(chain.to_owned()).or_default().from_block = Some(number);
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        let api = &self.api;
+        anyhow::ensure!(
+            (1..=api.limit_max).contains(&api.limit_default),
+            "api.limit_default ({}) must be from 1 to api.limit_max ({})",
+            api.limit_default,
+            api.limit_max
+        );
+        anyhow::ensure!(self.gateway.batch_max > 0, "gateway.batch_max must be at least 1");
+        for address in [&self.listen.all, &self.listen.data, &self.listen.rpc] {
+            let parsed = address.parse::<std::net::SocketAddr>();
+            anyhow::ensure!(
+                address.is_empty() || parsed.is_ok(),
+                "listen address '{address}' is not of the form IP:PORT"
+            );
+        }
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> Result<toml::Table> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the configuration file {}", path.display()))?;
+    text.parse().with_context(|| format!("the configuration file {}", path.display()))
+}
+
+fn pair<'a>(flag: &'a str, name: &str, form: &str) -> Result<(&'a str, &'a str)> {
+    let split = flag.split_once('=').filter(|(a, b)| !a.is_empty() && !b.is_empty());
+    split.with_context(|| format!("{name} {flag}: give it as {form}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(variables: &[(&str, &str)]) -> Result<Settings> {
+        let variables = variables.iter().map(|(a, b)| (a.to_string(), b.to_string()));
+        Settings::load_with(&Flags::default(), variables)
+    }
+
+    #[test]
+    fn the_defaults_are_complete_and_agree_with_the_code() {
+        let settings = load(&[]).unwrap();
+        assert_eq!(settings.api, api::Config::default());
+        assert_eq!(settings.gateway, gateway::Config::default());
+        assert_eq!(settings.ingest, ingest::Config::default());
+        assert_eq!(settings.rpc, rpc::PoolConfig::default());
+    }
+
+    #[test]
+    fn variables_reach_every_depth_and_keep_strings_strings() {
+        let settings = load(&[
+            ("HEADWATER__API__LIMIT_MAX", "200"),
+            ("HEADWATER__AUTH__BOOTSTRAP_KEY", "12e5"),
+            ("HEADWATER__CHAINS__ETH__UPSTREAMS", "[\"http://127.0.0.1:8545\"]"),
+            ("HEADWATER__CHAINS__ETH__FROM_BLOCK", "17"),
+        ])
+        .unwrap();
+        assert_eq!(settings.api.limit_max, 200);
+        assert_eq!(settings.auth.bootstrap_key, "12e5");
+        assert_eq!(settings.chains["eth"].from_block, Some(17));
+        assert_eq!(settings.chains["eth"].upstreams.len(), 1);
+    }
+
+    #[test]
+    fn what_is_unknown_or_makes_no_sense_is_named() {
+        for (name, value, expected) in [
+            ("HEADWATER__API__LIMITS_MAX", "1", "limits_max"),
+            ("HEADWATER__API__LIMIT_MAX", "many", "limit_max"),
+            ("HEADWATER__API__LIMIT_DEFAULT", "900", "api.limit_default (900)"),
+            ("HEADWATER__LISTEN__ALL", "localhost", "'localhost'"),
+        ] {
+            let error = format!("{:#}", load(&[(name, value)]).unwrap_err());
+            assert!(error.contains(expected), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_printed_configuration_hides_secrets() {
+        let mut settings = load(&[("HEADWATER__AUTH__BOOTSTRAP_KEY", "geheim")]).unwrap();
+        let flags = Flags { rpc: vec!["eth=https://node.example/geheim".into()], ..Flags::default() };
+        settings.apply(&flags).unwrap();
+        let text = toml::to_string(&settings).unwrap();
+        assert!(!text.contains("geheim"), "{text}");
+        assert!(text.contains("node.example"), "{text}");
+    }
+}

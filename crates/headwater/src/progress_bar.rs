@@ -1,0 +1,98 @@
+//! A bar with rate and time left at a terminal; a log line at intervals elsewhere.
+
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+static BARS: OnceLock<MultiProgress> = OnceLock::new();
+
+/// Without a terminal, how often a line is written.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+fn bars() -> &'static MultiProgress {
+    BARS.get_or_init(MultiProgress::new)
+}
+
+/// Runs with the bars out of the way, so that lines of the log do not tear them.
+pub fn suspended<T>(work: impl FnOnce() -> T) -> T {
+    match BARS.get() {
+        Some(bars) => bars.suspend(work),
+        None => work(),
+    }
+}
+
+pub struct Bar {
+    bar: Option<ProgressBar>,
+    what: String,
+    started: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    done: u64,
+    total: u64,
+    transactions: u64,
+    line_at: Instant,
+}
+
+impl Bar {
+    pub fn new(what: &str, total: u64) -> Self {
+        let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+        let bar = terminal.then(|| {
+            let style = "{prefix:>10} [{bar:30}] {pos}/{len} blocks, {msg}, {eta} left";
+            let style = ProgressStyle::with_template(style)
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = bars().add(ProgressBar::new(total).with_style(style));
+            bar.set_prefix(what.to_owned());
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        let now = Instant::now();
+        let state = State { done: 0, total, transactions: 0, line_at: now };
+        Bar { bar, what: what.to_owned(), started: now, state: Mutex::new(state) }
+    }
+
+    /// Absolute values: blocks done of all, transactions in them.
+    pub fn set(&self, done: u64, total: u64, transactions: u64) {
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        (state.done, state.total, state.transactions) = (done, total, transactions);
+        self.show(&mut state);
+    }
+
+    pub fn add(&self, blocks: u64, transactions: u64) {
+        let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        state.done += blocks;
+        state.total = state.total.max(state.done);
+        state.transactions += transactions;
+        self.show(&mut state);
+    }
+
+    fn show(&self, state: &mut State) {
+        let seconds = self.started.elapsed().as_secs_f64().max(0.001);
+        let (blocks_s, txs_s) = (state.done as f64 / seconds, state.transactions as f64 / seconds);
+        match &self.bar {
+            Some(bar) => {
+                bar.set_length(state.total);
+                bar.set_position(state.done);
+                bar.set_message(format!("{blocks_s:.0} blocks/s, {txs_s:.0} transactions/s"));
+            }
+            None if state.line_at.elapsed() >= LINE_EVERY => {
+                state.line_at = Instant::now();
+                let left_s = state.total.saturating_sub(state.done) as f64 / blocks_s.max(0.001);
+                tracing::info!(
+                    what = %self.what, done = state.done, total = state.total,
+                    blocks_per_s = blocks_s as u64, transactions_per_s = txs_s as u64,
+                    left_s = left_s as u64, "progress"
+                );
+            }
+            None => {}
+        }
+    }
+
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Requests under way for one gap, and blocks that wait for their turn.
+
+use std::collections::BTreeMap;
+
+use tokio::task::JoinSet;
+
+use crate::chain::Context;
+use crate::error::Error;
+use crate::source::{Ask, Sourced};
+
+/// Blocks written in one commit: enough to make waiting for the disk cheap.
+const COMMIT_BLOCKS: usize = 96;
+/// Memory that fetched blocks may hold while they wait for the ones above them.
+const WAITING_BYTES_MAX: usize = 192 << 20;
+
+/// A stretch of blocks to fill: from `top` down to `bottom`, below a stored block.
+pub struct Gap {
+    pub top: u64,
+    pub bottom: u64,
+}
+
+type Landed = (u64, Result<Vec<Sourced>, Error>);
+
+pub struct Flight<'a> {
+    context: &'a Context,
+    gap: Gap,
+    /// The highest block not yet asked for; none when all are.
+    next: Option<u64>,
+    /// The highest block not yet handed out.
+    due: u64,
+    requests: JoinSet<Landed>,
+    /// By the highest number of each answer.
+    waiting: BTreeMap<u64, Vec<Sourced>>,
+    waiting_bytes: usize,
+}
+
+impl<'a> Flight<'a> {
+    pub fn new(context: &'a Context, gap: Gap) -> Self {
+        let (next, due) = (Some(gap.top), gap.top);
+        let (requests, waiting) = (JoinSet::new(), BTreeMap::new());
+        Flight { context, gap, next, due, requests, waiting, waiting_bytes: 0 }
+    }
+
+    /// Asks for more, highest first, as far as workers and memory allow.
+    pub fn launch(&mut self) {
+        let config = &self.context.config;
+        while self.requests.len() < config.workers.max(1)
+            && (self.waiting_bytes < WAITING_BYTES_MAX || self.requests.is_empty())
+            && let Some(top) = self.next
+        {
+            let length = config.segment_blocks.max(1) as u64;
+            let bottom = top.saturating_sub(length - 1).max(self.gap.bottom);
+            self.next = (bottom > self.gap.bottom).then(|| bottom - 1);
+            let source = self.context.source.clone();
+            let ask = Ask { senders: config.senders.into(), only: None };
+            self.requests.spawn(async move {
+                let numbers: Vec<u64> = (bottom..=top).rev().collect();
+                (top, source.blocks(&numbers, ask).await)
+            });
+        }
+    }
+
+    /// Takes in the next answer, in whatever order they come; false when none is under way.
+    pub async fn land(&mut self) -> Result<bool, Error> {
+        let Some(landed) = self.requests.join_next().await else { return Ok(false) };
+        let (top, blocks) = landed.map_err(|_| Error::Stopped)?;
+        let blocks = blocks?;
+        self.waiting_bytes += bytes(&blocks);
+        self.waiting.insert(top, blocks);
+        Ok(true)
+    }
+
+    /// The blocks whose turn has come, highest first. Small groups wait for more while requests
+    /// are under way, so that a commit is worth its disk write, unless everything is wanted.
+    pub fn take_ready(&mut self, everything: bool) -> Vec<Sourced> {
+        let mut due = Some(self.due);
+        let mut tops = Vec::new();
+        let mut count = 0;
+        while let Some(top) = due
+            && let Some(blocks) = self.waiting.get(&top)
+        {
+            tops.push(top);
+            count += blocks.len();
+            due = top.checked_sub(blocks.len() as u64);
+        }
+        let last = self.requests.is_empty() && self.next.is_none();
+        if count < COMMIT_BLOCKS && !last && !everything {
+            return Vec::new();
+        }
+        self.due = due.unwrap_or(0);
+        let ready: Vec<Sourced> =
+            tops.iter().filter_map(|top| self.waiting.remove(top)).flatten().collect();
+        self.waiting_bytes -= bytes(&ready);
+        ready
+    }
+}
+
+fn bytes(blocks: &[Sourced]) -> usize {
+    blocks.iter().map(|sourced| sourced.block.bytes()).sum()
+}

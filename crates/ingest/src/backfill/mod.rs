@@ -1,0 +1,163 @@
+//! Fills history downwards from the head.
+//!
+//! Several requests are under way at once, but blocks are committed strictly from the top down: each
+//! must be the parent of one that is stored, so everything in the store hangs by hashes on the head.
+
+mod flight;
+
+use rpc::UpstreamId;
+use store::Coverage;
+
+use crate::chain::{Context, PAUSE};
+use crate::error::Error;
+use crate::progress::Task;
+use crate::reorg;
+use crate::source::{Child, Sourced};
+use flight::{Flight, Gap};
+
+pub(crate) async fn run(context: Context) {
+    let mut heads = context.source.pool.heads();
+    let mut announced = context.announced();
+    context.source.settled().await;
+    loop {
+        heads.mark_unchanged();
+        announced.mark_unchanged();
+        match fill(&context).await {
+            // Everything is there; a new head or a commit may leave a gap below it.
+            Ok(()) => {
+                context.progress.set_waiting(Task::Backfill, None);
+                let go_on = tokio::select! {
+                    changed = heads.changed() => changed.is_ok(),
+                    changed = announced.changed() => changed.is_ok(),
+                };
+                if !go_on {
+                    return;
+                }
+            }
+            Err(error) => {
+                context.wait_because(Task::Backfill, &error);
+                if !error.is_retryable() {
+                    tracing::error!(%error, "filling history ended");
+                    return;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn fill(context: &Context) -> Result<(), Error> {
+    loop {
+        let Some(head) = *context.source.pool.heads().borrow() else { return Ok(()) };
+        let coverage = context.store.view().coverage(context.source.chain_id())?;
+        tell_missing(context, &coverage);
+        let Some(gap) = next_gap(&coverage, context.from_block, head.number) else { return Ok(()) };
+        fill_gap(context, gap).await?;
+    }
+}
+
+/// The gap right under the range that holds the head. Ranges above the node's head, as files may
+/// bring them, are none of its business.
+fn next_gap(coverage: &Coverage, floor: u64, head: u64) -> Option<Gap> {
+    let (lowest, _) = *coverage.ranges().iter().rfind(|(from, _)| *from <= head)?;
+    let top = coverage.gap_below(lowest, floor)?;
+    let below = coverage.ranges().iter().rev().map(|(_, to)| *to).find(|to| *to < top);
+    Some(Gap { top, bottom: below.map_or(floor, |to| (to + 1).max(floor)) })
+}
+
+fn tell_missing(context: &Context, coverage: &Coverage) {
+    let head = context.source.pool.heads().borrow().map_or(0, |head| head.number);
+    context.progress.set_missing(coverage.missing(context.from_block, head));
+}
+
+async fn fill_gap(context: &Context, gap: Gap) -> Result<(), Error> {
+    let mut flight = Flight::new(context, gap);
+    flight.launch();
+    let mut failed = None;
+    while failed.is_none() {
+        match flight.land().await {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => failed = Some(error),
+        }
+        flight.launch();
+        // What came in before a failure is not thrown away.
+        let ready = flight.take_ready(failed.is_some());
+        if !ready.is_empty() {
+            write(context, ready).await?;
+            context.progress.set_waiting(Task::Backfill, None);
+        }
+        flight.launch();
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Writes blocks, falling from just below a stored one, as far down as they hang on it.
+async fn write(context: &Context, blocks: Vec<Sourced>) -> Result<(), Error> {
+    let turn = context.turn.lock().await;
+    let Some(first) = blocks.first() else { return Ok(()) };
+    let mut child = stored_child(context, first.block.number)?;
+    let mut fitting = Vec::with_capacity(blocks.len());
+    let mut misfit = None;
+    for sourced in blocks {
+        if sourced.block.hash != child.parent_hash {
+            misfit = Some((sourced.upstream, child));
+            break;
+        }
+        child = crate::follow::child_of(&sourced);
+        fitting.push(sourced);
+    }
+    if let Some(bottom) = fitting.last() {
+        let stale = stale_below(context, bottom.upstream, child).await?;
+        let apply = fitting.into_iter().map(|sourced| sourced.block).collect();
+        reorg::take_back(context, stale, apply).await?;
+        tell_missing(context, &context.store.view().coverage(context.source.chain_id())?);
+    }
+    drop(turn);
+    match misfit {
+        // The child is believed, so whoever gave this is wrong, or on another branch.
+        Some((upstream, child)) => {
+            context.source.hold(upstream, child).await?;
+            Err(Error::Moved { number: child.number - 1 })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The stored block above; the head's follower may have taken it back meanwhile.
+fn stored_child(context: &Context, below: u64) -> Result<Child, Error> {
+    let (view, chain) = (context.store.view(), context.source.chain_id());
+    let moved = || Error::Moved { number: below };
+    let number = below.checked_add(1).ok_or_else(moved)?;
+    let stamp = view.stamp(chain, number)?.ok_or_else(moved)?;
+    let parent_hash = view.parent_hash(chain, number)?.ok_or_else(moved)?;
+    Ok(Child { number, hash: stamp.hash, parent_hash })
+}
+
+/// Blocks of the next older range that are not on the chain that reaches it from above: it was
+/// stored before a reorganisation that nobody saw.
+async fn stale_below(
+    context: &Context,
+    upstream: UpstreamId,
+    child: Child,
+) -> Result<Vec<u64>, Error> {
+    let (coverage, below) = {
+        let (view, chain) = (context.store.view(), context.source.chain_id());
+        let Some(number) = child.number.checked_sub(1) else { return Ok(Vec::new()) };
+        let Some(stamp) = view.stamp(chain, number)? else { return Ok(Vec::new()) };
+        if stamp.hash == child.parent_hash {
+            return Ok(Vec::new());
+        }
+        (view.coverage(chain)?, number)
+    };
+    let Some((oldest, _)) = coverage.range_of(below) else { return Ok(Vec::new()) };
+    let ancestor = reorg::ancestor(context, upstream, oldest, below).await?;
+    let first = ancestor.map_or(oldest, |ancestor| ancestor + 1);
+    tracing::info!(
+        chain.id = context.source.chain_id().0,
+        first,
+        last = below,
+        "an older range is not on the chain of the head and is taken back"
+    );
+    Ok((first..=below).rev().collect())
+}

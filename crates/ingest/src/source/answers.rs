@@ -1,0 +1,100 @@
+//! A node's answers about one block → the block.
+//!
+//! What is missing may come later (the node lags, or its head moved) and is told apart from what is
+//! wrong.
+
+use model::raw::{Block, read_geth_traces, read_parity_traces};
+use rpc::{CallResult, RpcFailureKind, Traces};
+
+use super::question::BlockAnswers;
+use super::record::read_receipts;
+use crate::error::{Error, Fault};
+use crate::verify::Lie;
+
+pub enum Problem {
+    /// The block's number and what is wrong with it.
+    Fault(u64, Fault),
+    Other(Error),
+}
+
+pub fn read_block(number: u64, answers: &BlockAnswers, upstream: &str) -> Result<Block, Problem> {
+    let source = Source { number, upstream };
+    let malformed = |m| Problem::Fault(number, Fault::Malformed(m));
+    let text = source.take(answers.block, "a block")?.ok_or_else(|| source.not_there())?;
+    let mut block = Block::read(text).map_err(malformed)?.ok_or_else(|| source.not_there())?;
+    if block.number != number {
+        return Err(source.lie("block number", number.to_string(), block.number.to_string()));
+    }
+    let count = block.txs.len();
+    match source.take(answers.receipts, "receipts")? {
+        // An empty list and none at all are the same to some nodes.
+        None if count == 0 => {}
+        None => return Err(source.not_there()),
+        Some(list) => {
+            block
+                .set_receipts(read_receipts(text_of(list)).map_err(malformed)?)
+                .map_err(malformed)?;
+        }
+    }
+    if !block.has_all_receipts() {
+        let got = block.receipts.iter().flatten().count().to_string();
+        return Err(source.lie("receipt count", format!("{count} receipts"), got));
+    }
+    block.traces = match answers.dialect {
+        Traces::None => None,
+        // Nothing happened in it, and tracers differ in what they say of genesis.
+        _ if count == 0 => Some(Vec::new()),
+        _ if answers.traces_may_lack && is_forgotten(answers.traces) => None,
+        dialect => {
+            let text = source.take(answers.traces, "traces")?.ok_or_else(|| source.not_there())?;
+            let read = match dialect {
+                Traces::TraceBlock => read_parity_traces,
+                _ => read_geth_traces,
+            };
+            Some(read(text_of(text), count).map_err(malformed)?)
+        }
+    };
+    Ok(block)
+}
+
+/// Whether the node says that it no longer holds what tracing needs.
+fn is_forgotten(answer: Option<&CallResult>) -> bool {
+    matches!(answer, Some(Err(failure)) if failure.kind() == RpcFailureKind::StateMissing)
+}
+
+struct Source<'a> {
+    number: u64,
+    upstream: &'a str,
+}
+
+impl Source<'_> {
+    /// `None` for JSON `null`.
+    fn take<'a>(
+        &self,
+        answer: Option<&'a CallResult>,
+        what: &'static str,
+    ) -> Result<Option<&'a [u8]>, Problem> {
+        match answer {
+            Some(Ok(answer)) => Ok(Some(answer.json()).filter(|_| !answer.is_null())),
+            Some(Err(failure)) => Err(Problem::Other(Error::Refused {
+                upstream: self.upstream.to_owned(),
+                what,
+                message: failure.message.clone(),
+            })),
+            None => Err(self.not_there()),
+        }
+    }
+
+    fn not_there(&self) -> Problem {
+        Problem::Other(Error::NotThere { number: self.number })
+    }
+
+    fn lie(&self, check: &'static str, expected: String, got: String) -> Problem {
+        Problem::Fault(self.number, Fault::Lie(Lie { block: self.number, check, expected, got }))
+    }
+}
+
+/// JSON is UTF-8; text that is not reads as nothing and fails as malformed.
+fn text_of(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or_default()
+}

@@ -1,0 +1,170 @@
+//! What a node is asked about blocks, by what it can do, and its answers sorted by block.
+
+use std::time::Duration;
+
+use alloy_primitives::B256;
+use model::raw::Header;
+use rpc::{
+    Call, CallResult, Capabilities, Needs, Plan, RawAnswer, Receipts, State, Traces, UpstreamId,
+};
+
+use super::node::NodeSource;
+use crate::config::TraceUse;
+use crate::error::{Error, all_but};
+
+/// Blocks below the head that every node can still trace.
+const RECENT_BLOCKS: u64 = 96;
+/// How long, and how often, to look whether upstreams have been tried.
+const SETTLING_TRIALS: usize = 150;
+const SETTLING_PAUSE: Duration = Duration::from_millis(20);
+
+/// What one node said about some blocks.
+pub struct Answered {
+    pub upstream: UpstreamId,
+    blocks: Vec<CallResult>,
+    receipts: Vec<CallResult>,
+    traces: Vec<CallResult>,
+    dialect: Traces,
+    traces_may_lack: bool,
+}
+
+/// The part of it that is about one block.
+pub struct BlockAnswers<'a> {
+    pub block: Option<&'a CallResult>,
+    pub receipts: Option<&'a CallResult>,
+    pub traces: Option<&'a CallResult>,
+    pub dialect: Traces,
+    /// The block is so old that a node may have forgotten the state to trace it with.
+    pub traces_may_lack: bool,
+}
+
+impl Answered {
+    pub fn of_block(&self, i: usize) -> BlockAnswers<'_> {
+        BlockAnswers {
+            block: self.blocks.get(i),
+            receipts: self.receipts.get(i),
+            traces: self.traces.get(i),
+            dialect: self.dialect,
+            traces_may_lack: self.traces_may_lack,
+        }
+    }
+}
+
+impl NodeSource {
+    /// Waits, for a while, until every upstream was tried once: blocks asked for before the one that
+    /// traces is in use would be stored without traces.
+    pub(crate) async fn settled(&self) {
+        let is_starting = || {
+            self.pool.status().upstreams.iter().any(|upstream| upstream.state == State::Starting)
+        };
+        for _ in 0..SETTLING_TRIALS {
+            if !is_starting() {
+                return;
+            }
+            tokio::time::sleep(SETTLING_PAUSE).await;
+        }
+    }
+
+    /// Whether this upstream can give blocks as whole as any other could.
+    pub(crate) fn can_give(&self, upstream: UpstreamId) -> bool {
+        let traces = self.pool.capabilities(upstream).map(|able| able.traces);
+        let tracing = Needs { traces: true, ..Needs::default() };
+        match traces {
+            None => false,
+            Some(Traces::None) => self.traces == TraceUse::Off || !self.pool.can(&tracing),
+            Some(_) => true,
+        }
+    }
+
+    pub(super) async fn ask(&self, numbers: &[u64], not: &[UpstreamId]) -> Result<Answered, Error> {
+        let head = self.pool.heads().borrow().map_or(0, |head| head.number);
+        let oldest = numbers.iter().min().copied().unwrap_or_default();
+        let is_old = oldest.saturating_add(RECENT_BLOCKS) < head;
+        let dialect = |able: &Capabilities| match self.traces {
+            TraceUse::Auto if able.traces_old_blocks || !is_old => able.traces,
+            _ => Traces::None,
+        };
+        let tracing = Needs { traces: true, ..Needs::default() };
+        let needs = Needs {
+            // Better traced by another than not at all, and better untraced than not at all.
+            traces: self.traces == TraceUse::Auto && self.pool.can(&tracing),
+            block: numbers.iter().max().copied(),
+            ..Needs::default()
+        };
+        let plan = |able: &Capabilities| calls(numbers, able.receipts, dialect(able));
+        let fetched = self.pool.fetch_planned(Plan { calls: &plan, not, needs }).await?;
+        let upstream = fetched.upstream;
+        let (able, count) = (&fetched.capabilities, numbers.len());
+        let dialect = dialect(able);
+        let mut answers = fetched.answers.into_iter();
+        let blocks: Vec<CallResult> = answers.by_ref().take(count).collect();
+        let receipts = match able.receipts {
+            Receipts::Block => answers.by_ref().take(count).collect(),
+            Receipts::Transaction => self.receipts_one_by_one(upstream, &blocks).await?,
+        };
+        let traces = answers.collect();
+        Ok(Answered { upstream, blocks, receipts, traces, dialect, traces_may_lack: is_old })
+    }
+
+    /// For nodes without `eth_getBlockReceipts`: per block one list, as that method would give it.
+    async fn receipts_one_by_one(
+        &self,
+        upstream: UpstreamId,
+        blocks: &[CallResult],
+    ) -> Result<Vec<CallResult>, Error> {
+        let others = all_but(&self.pool, upstream);
+        let mut lists = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            let hashes = block.as_ref().ok().and_then(|block| transaction_hashes(block.json()));
+            let calls: Vec<Call> = hashes.iter().flatten().map(Call::transaction_receipt).collect();
+            let answers = match calls.is_empty() {
+                true => Vec::new(),
+                false => {
+                    let fetch = rpc::Fetch { calls, not: &others, needs: Needs::default() };
+                    self.pool.fetch(fetch).await?.answers
+                }
+            };
+            lists.push(join(answers));
+        }
+        Ok(lists)
+    }
+}
+
+/// All blocks, then all receipts, then all traces.
+fn calls(numbers: &[u64], receipts: Receipts, traces: Traces) -> Vec<Call> {
+    let mut calls = Vec::with_capacity(numbers.len() * 3);
+    calls.extend(numbers.iter().map(|number| Call::block_by_number(*number, true)));
+    if receipts == Receipts::Block {
+        calls.extend(numbers.iter().map(|number| Call::block_receipts(*number)));
+    }
+    match traces {
+        Traces::DebugTraceBlock => {
+            calls.extend(numbers.iter().map(|number| Call::debug_trace_block(*number)));
+        }
+        Traces::TraceBlock => calls.extend(numbers.iter().map(|number| Call::trace_block(*number))),
+        Traces::None => {}
+    }
+    calls
+}
+
+fn transaction_hashes(block: &[u8]) -> Option<Vec<B256>> {
+    let header: Header = serde_json::from_slice(block).ok()?;
+    header.transactions?.into_iter().map(|tx| tx.hash).collect()
+}
+
+/// One list of all; `null` where a receipt is not there (yet).
+fn join(receipts: Vec<CallResult>) -> CallResult {
+    let mut list = vec![b'['];
+    for receipt in receipts {
+        let receipt = receipt?;
+        if receipt.is_null() {
+            return Ok(receipt);
+        }
+        if list.len() > 1 {
+            list.push(b',');
+        }
+        list.extend_from_slice(receipt.json());
+    }
+    list.push(b']');
+    Ok(RawAnswer::from(list))
+}

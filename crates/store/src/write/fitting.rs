@@ -1,0 +1,100 @@
+//! Which blocks of a change are new, and whether each hangs together with its neighbours.
+
+use alloy_primitives::map::{HashMap, HashSet};
+use alloy_primitives::{B256, map::hash_map::Entry};
+use model::chain::ChainId;
+
+use super::{Change, Prepared};
+use crate::Error;
+use crate::read::View;
+
+/// One flag per block of the change: whether it is to be written. A block that is stored already,
+/// or stands twice in the change, is not.
+pub fn fresh(view: &View, chain: ChainId, change: &Change) -> Result<Vec<bool>, Error> {
+    let mut reverted = HashSet::default();
+    for number in &change.revert {
+        if !reverted.insert(*number) {
+            return Err(Error::NotStored { number: *number });
+        }
+    }
+    let mut applied: HashMap<u64, &Prepared> = HashMap::default();
+    let mut flags = Vec::with_capacity(change.apply.len());
+    for block in &change.apply {
+        let is_new = match applied.entry(block.number) {
+            Entry::Vacant(place) => {
+                place.insert(block);
+                true
+            }
+            Entry::Occupied(known) => {
+                same(known.get().hash, block)?;
+                false
+            }
+        };
+        flags.push(is_new);
+    }
+    let around = Around { view, chain, reverted, applied };
+    for (block, is_new) in change.apply.iter().zip(&mut flags) {
+        *is_new = *is_new && around.is_new(block)?;
+    }
+    Ok(flags)
+}
+
+fn same(stored: B256, block: &Prepared) -> Result<(), Error> {
+    match stored == block.hash {
+        true => Ok(()),
+        false => Err(Error::Occupied { number: block.number, stored }),
+    }
+}
+
+/// The chain as it will be after the change.
+struct Around<'a> {
+    view: &'a View,
+    chain: ChainId,
+    reverted: HashSet<u64>,
+    applied: HashMap<u64, &'a Prepared>,
+}
+
+impl Around<'_> {
+    fn is_new(&self, block: &Prepared) -> Result<bool, Error> {
+        let number = block.number;
+        if let Some(stored) = self.stored_hash(number)? {
+            same(stored, block)?;
+            return Ok(false);
+        }
+        if let Some(below) = number.checked_sub(1)
+            && let Some(expected) = self.hash(below)?.filter(|hash| *hash != block.parent_hash)
+        {
+            let got = block.parent_hash;
+            return Err(Error::Detached { number, neighbour: below, expected, got });
+        }
+        if let Some(above) = number.checked_add(1)
+            && let Some(expected) = self.parent_hash(above)?.filter(|hash| *hash != block.hash)
+        {
+            let got = block.hash;
+            return Err(Error::Detached { number, neighbour: above, expected, got });
+        }
+        Ok(true)
+    }
+
+    fn stored_hash(&self, number: u64) -> Result<Option<B256>, Error> {
+        if self.reverted.contains(&number) {
+            return Ok(None);
+        }
+        Ok(self.view.stamp(self.chain, number)?.map(|stamp| stamp.hash))
+    }
+
+    fn hash(&self, number: u64) -> Result<Option<B256>, Error> {
+        match self.applied.get(&number) {
+            Some(block) => Ok(Some(block.hash)),
+            None => self.stored_hash(number),
+        }
+    }
+
+    fn parent_hash(&self, number: u64) -> Result<Option<B256>, Error> {
+        match self.applied.get(&number) {
+            Some(block) => Ok(Some(block.parent_hash)),
+            None if self.reverted.contains(&number) => Ok(None),
+            None => self.view.parent_hash(self.chain, number),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The store from outside: what goes in comes out, what is taken back leaves nothing behind.
+
+#[cfg(test)]
+mod blocks;
+#[cfg(test)]
+mod commit;
+#[cfg(test)]
+mod coverage;
+#[cfg(test)]
+mod open;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod setup;
+#[cfg(test)]
+mod wallets;
