@@ -4,25 +4,47 @@
 //! a kept answer still holds, however many blocks came since.
 
 use bytes::Bytes;
+use model::cursor::QuestionDigest;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use store::read::Place;
+
+use crate::wire::Profile;
 
 /// Everything that shapes an answer's body.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Question(pub Vec<u8>);
+pub struct Question {
+    /// What was asked, in the words of the request: the answer's cursor is sealed for those.
+    pub digest: QuestionDigest,
+    /// What its range means at the moment; a date comes to mean another block.
+    pub blocks: (u64, u64),
+    pub after: Option<Place>,
+    pub limit: usize,
+    pub page: u32,
+    pub profile: Profile,
+    /// Counts up while a cursor lives, so that a kept answer never hands out an expired one.
+    pub era: u64,
+}
+
+#[derive(Clone)]
+pub struct Answer {
+    pub body: Bytes,
+    /// Internal transactions were asked for, and a row's block was stored without them.
+    pub traces_missing: bool,
+}
 
 #[derive(Clone)]
 struct Kept {
     version: u64,
-    body: Bytes,
+    answer: Answer,
 }
 
 #[derive(Clone)]
 struct ByBytes;
 
 impl Weighter<Question, Kept> for ByBytes {
-    fn weight(&self, question: &Question, kept: &Kept) -> u64 {
-        (question.0.len() + kept.body.len() + 96) as u64
+    fn weight(&self, _: &Question, kept: &Kept) -> u64 {
+        (size_of::<Question>() + size_of::<Kept>() + kept.answer.body.len()) as u64
     }
 }
 
@@ -35,14 +57,14 @@ impl Answers {
         Answers((bytes_max > 0).then(|| Cache::with_weighter(items, bytes_max, ByBytes)))
     }
 
-    pub fn get(&self, question: &Question, version: u64) -> Option<Bytes> {
+    pub fn get(&self, question: &Question, version: u64) -> Option<Answer> {
         let kept = self.0.as_ref()?.get(question)?;
-        (kept.version == version).then_some(kept.body)
+        (kept.version == version).then_some(kept.answer)
     }
 
-    pub fn keep(&self, question: Question, version: u64, body: Bytes) {
+    pub fn keep(&self, question: Question, version: u64, answer: Answer) {
         if let Some(cache) = &self.0 {
-            cache.insert(question, Kept { version, body });
+            cache.insert(question, Kept { version, answer });
         }
     }
 }

@@ -69,6 +69,12 @@ impl App {
         self.served.get(&chain).and_then(|i| self.parts.chains.get(*i))
     }
 
+    /// The chains served, for messages to people.
+    pub fn slugs(&self) -> String {
+        let slugs: Vec<_> = self.parts.chains.iter().map(|c| c.chain.slug.as_str()).collect();
+        if slugs.is_empty() { "none".to_owned() } else { slugs.join(", ") }
+    }
+
     /// From now on /health/ready says no, so that a balancer sends nothing more.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);

@@ -24,6 +24,8 @@ pub struct Config {
     pub labels: Vec<PathBuf>,
     /// Compute units per second and key; 0 is no limit.
     pub units_per_second: u32,
+    /// Whether pages in browsers may ask, whatever site they come from.
+    pub cors: bool,
 }
 
 impl Default for Config {
@@ -38,6 +40,7 @@ impl Default for Config {
             answer_cache_bytes: 64 << 20,
             labels: Vec::new(),
             units_per_second: 0,
+            cors: true,
         }
     }
 }

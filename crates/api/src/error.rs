@@ -63,10 +63,12 @@ impl IntoResponse for ApiError {
         if let ApiError::Internal(source) = &self {
             // Logged once, here at the edge; the answer says nothing of our insides.
             tracing::error!(error = %source, "a request failed");
-            message = "internal error; the server's log has it under this request's X-Request-Id".into();
+            message =
+                "internal error; the server's log has it under this request's X-Request-Id".into();
         }
         let body = serde_json::json!({ "message": message }).to_string();
-        let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        let mut response =
+            (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
         if let ApiError::RateLimited { retry_after_s, .. } = &self {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*retry_after_s));
         }

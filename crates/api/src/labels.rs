@@ -49,9 +49,9 @@ impl Labels {
             if text.eq_ignore_ascii_case("address") {
                 continue;
             }
-            let address = text.parse::<Address>().map_err(|_| {
-                error(line, format!("'{text}' is not an address"))
-            })?;
+            let address = text
+                .parse::<Address>()
+                .map_err(|_| error(line, format!("'{text}' is not an address")))?;
             let column = |i| record.get(i).filter(|t| !t.is_empty()).map(str::to_owned);
             let label = Label { label: column(1), entity: column(2), logo: column(3) };
             self.0.insert(address, label);
@@ -61,5 +61,54 @@ impl Labels {
 
     pub fn get(&self, address: &Address) -> Option<&Label> {
         self.0.get(address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(content: &str) -> Result<Labels, LabelsError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("labels.csv");
+        std::fs::write(&path, content).unwrap();
+        Labels::read(&[path])
+    }
+
+    #[test]
+    fn columns_may_be_named_missing_quoted_or_behind_a_byte_order_mark() {
+        let [a, b] = [Address::repeat_byte(0xaa), Address::repeat_byte(0xbb)];
+        let text = |t: &str| Some(t.to_owned());
+        for content in [
+            format!("{a},\"Acme, Inc.\",Acme,https://acme.example\n{b},Bank\n"),
+            format!(
+                "\u{feff}Address,Label,Entity,Logo\r\n {a} ,\"Acme, Inc.\",Acme,https://acme.example\r\n{b},Bank,,\r\n"
+            ),
+            format!(
+                "# ours\n\n{a:#x},\"Acme, Inc.\",Acme,https://acme.example,more\n{b},first\n{b},Bank"
+            ),
+        ] {
+            let labels = read(&content).unwrap();
+            let acme = Label {
+                label: text("Acme, Inc."),
+                entity: text("Acme"),
+                logo: text("https://acme.example"),
+            };
+            assert_eq!(labels.get(&a), Some(&acme), "{content}");
+            assert_eq!(labels.get(&b).and_then(|l| l.label.clone()), text("Bank"), "{content}");
+            assert_eq!(labels.get(&Address::ZERO), None);
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let error = read("address\n0x12,x\n").unwrap_err().to_string();
+        assert!(error.contains("labels.csv, line 2: '0x12' is not an address"), "{error}");
+        assert!(
+            Labels::read(&["/no/such.csv".into()])
+                .unwrap_err()
+                .to_string()
+                .contains("/no/such.csv")
+        );
     }
 }

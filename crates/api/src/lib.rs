@@ -6,8 +6,10 @@
 mod answers;
 mod app;
 mod config;
+mod cors;
 mod data;
 mod error;
+mod guard;
 mod hosts;
 pub mod keys;
 mod labels;

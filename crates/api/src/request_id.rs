@@ -14,7 +14,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub async fn layer(request: Request, next: Next) -> Response {
     let id = given(&request).unwrap_or_else(fresh);
     // The route's pattern, never the path: an RPC path carries a key.
-    let route = request.extensions().get::<MatchedPath>().map_or("unknown", |p| p.as_str()).to_owned();
+    let route =
+        request.extensions().get::<MatchedPath>().map_or("unknown", |p| p.as_str()).to_owned();
     let method = request.method().clone();
     let span = tracing::info_span!("request", request.id = %id, route = %route);
     let started = Instant::now();
@@ -26,7 +27,8 @@ pub async fn layer(request: Request, next: Next) -> Response {
     });
     metrics::counter!("headwater_http_requests_total", "route" => route.clone(), "status" => status.to_string())
         .increment(1);
-    metrics::histogram!("headwater_http_request_seconds", "route" => route).record(elapsed.as_secs_f64());
+    metrics::histogram!("headwater_http_request_seconds", "route" => route)
+        .record(elapsed.as_secs_f64());
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

@@ -1,19 +1,15 @@
 //! Every path of the server, one line each.
 
-use std::time::Duration;
-
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::{Method, Uri};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::http::Method;
+use axum::middleware;
 use axum::routing::{get, post};
 
 use crate::app::App;
 use crate::data::get_wallet_transactions::get_wallet_transactions;
 use crate::error::ApiError;
 use crate::hosts::{node_rpc, operations};
-use crate::request_id;
+use crate::{cors, guard, request_id};
 
 /// Which hosts a listener serves; one listener may serve all, their paths do not clash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,43 +23,38 @@ impl Hosts {
 }
 
 pub fn router(app: App, hosts: Hosts) -> Router {
-    let mut router = Router::new()
+    let for_operators = Router::new()
         .route("/health/live", get(operations::live))
         .route("/health/ready", get(operations::ready))
         .route("/status", get(operations::status))
         .route("/status/{chain}/blocks/{number}", get(operations::block_status))
-        .route("/metrics", get(operations::metrics));
+        .route("/metrics", get(operations::metrics))
+        .method_not_allowed_fallback(method_not_allowed);
+    let mut for_clients = Router::new();
     if hosts.data {
-        router = router.route("/api/v2.2/{address}", get(get_wallet_transactions));
+        for_clients = for_clients.route("/api/v2.2/{address}", get(get_wallet_transactions));
     }
     if hosts.rpc {
-        router = router.route("/{chain}/{key}", post(node_rpc::node_rpc));
+        for_clients = for_clients.route("/{chain}/{key}", post(node_rpc::node_rpc));
     }
-    router
+    // Before the layer, so that browsers can read this refusal, too.
+    for_clients = for_clients.method_not_allowed_fallback(method_not_allowed);
+    if app.parts.config.cors {
+        for_clients = for_clients.layer(middleware::from_fn(cors::layer));
+    }
+    for_operators
+        .merge(for_clients)
         .fallback(not_found)
-        .method_not_allowed_fallback(method_not_allowed)
-        .layer(middleware::from_fn_with_state(app.clone(), in_time))
+        .layer(middleware::from_fn_with_state(app.clone(), guard::layer))
         .layer(middleware::from_fn(request_id::layer))
         .with_state(app)
 }
 
 /// No path is named back: it may hold a key that was meant for another host.
-async fn not_found(_uri: Uri) -> ApiError {
+async fn not_found() -> ApiError {
     ApiError::NotFound("nothing is served at this path".into())
 }
 
 async fn method_not_allowed(method: Method) -> ApiError {
     ApiError::MethodNotAllowed(method.to_string())
-}
-
-/// A request that takes too long is answered, whoever is to blame.
-async fn in_time(State(app): State<App>, request: Request, next: Next) -> Response {
-    let limit = Duration::from_millis(app.parts.config.request_timeout_ms);
-    match tokio::time::timeout(limit, next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => {
-            let why = format!("the answer took longer than {} ms", limit.as_millis());
-            ApiError::Unavailable(why).into_response()
-        }
-    }
 }

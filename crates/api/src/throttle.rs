@@ -22,6 +22,10 @@ impl Throttle {
         Throttle { units_per_second, bucket: Mutex::new(bucket) }
     }
 
+    pub fn units_per_second(&self) -> u32 {
+        self.units_per_second
+    }
+
     pub fn take(&self, units: u32) -> Result<(), ApiError> {
         if self.units_per_second == 0 {
             return Ok(());

@@ -11,9 +11,10 @@ use serde_json::value::RawValue;
 use store::Store;
 
 use crate::answer::{Failure, Outcome, write};
+use crate::blocking::off_the_reactor;
 use crate::config::Config;
 use crate::methods::{Route, route};
-use crate::request::{Body, Item, Refused, Request, read};
+use crate::request::{Body, Item, Refused, Request, Requests, read};
 use crate::{get_block_by_hash, get_transaction_by_block_number_and_index};
 
 /// A chain that is served, with its nodes where it has any.
@@ -49,10 +50,14 @@ impl Gateway {
         Gateway { config, store, nodes }
     }
 
+    pub fn read<'a>(&self, body: &'a [u8]) -> Requests<'a> {
+        Requests(read(body, self.config.batch_max))
+    }
+
     /// The answer to a body; `None` when every call in it was a notification.
-    pub async fn handle(&self, chain: ChainId, body: &[u8]) -> Option<Vec<u8>> {
+    pub async fn answer(&self, chain: ChainId, requests: Requests<'_>) -> Option<Vec<u8>> {
         let mut out = Vec::with_capacity(1024);
-        match read(body, self.config.batch_max) {
+        match requests.0 {
             Err(failure) => {
                 write("null", &Err(failure), &mut out);
                 Some(out)
@@ -98,18 +103,19 @@ impl Gateway {
             Route::Refuse => return Err(Failure::not_offered(method)),
             Route::ChainId => return Ok(format!("\"{}\"", chain.hex()).into_bytes()),
             Route::NetVersion => return Ok(format!("\"{chain}\"").into_bytes()),
-            Route::GetBlockByHash => {
-                get_block_by_hash::answer(&self.store.view(), chain, request.params)?
-            }
-            Route::GetTransactionByBlockNumberAndIndex => {
+            Route::GetBlockByHash => off_the_reactor(|| {
+                get_block_by_hash::answer(&self.store.view(), chain, request.params)
+            })?,
+            Route::GetTransactionByBlockNumberAndIndex => off_the_reactor(|| {
                 let current = |newest| self.is_current(chain, newest);
+                let view = self.store.view();
                 get_transaction_by_block_number_and_index::answer(
-                    &self.store.view(),
+                    &view,
                     chain,
                     request.params,
                     current,
-                )?
-            }
+                )
+            })?,
             Route::Forward => return self.forward(chain, &request, false).await,
             Route::ForwardOnce => return self.forward(chain, &request, true).await,
         };
@@ -138,7 +144,8 @@ impl Gateway {
 
     async fn forward(&self, chain: ChainId, request: &Request<'_>, once: bool) -> Outcome {
         let Some(pool) = self.pool(chain) else {
-            let why = format!("{} needs a node, and this chain has none configured", request.method);
+            let why =
+                format!("{} needs a node, and this chain has none configured", request.method);
             return Err(Failure::new(-32000, &why));
         };
         metrics::counter!("headwater_rpc_answers_total", "from" => "node").increment(1);
@@ -153,7 +160,11 @@ impl Gateway {
                 Ok(answer) => Ok(answer.json().to_vec()),
                 Err(failure) => Err(Failure::of_node(failure.json())),
             },
-            Err(error) => Err(Failure::internal(&format!("no node could answer: {error}"))),
+            // Which nodes there are and what ails them is told to operators, in /status and the log.
+            Err(error) => {
+                tracing::warn!(chain.id = chain.0, method = %request.method, %error, "no node could answer a call");
+                Err(Failure::internal("no node of this chain could answer"))
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! JSON-RPC to a chain's nodes, answered from the store where it can be answered exactly.
 //!
-//! In: the bytes of a request. Out: the bytes of the answer, or nothing for notifications. Knows
-//! neither HTTP nor keys. A method that is answered here is one file and one line in `methods`.
+//! In: the bytes of a request, which are read first so that they can be weighed. Out: the bytes of
+//! the answer, or nothing for notifications. Knows neither HTTP nor keys. A method that is answered here is one file and one line in `methods`.
 
 mod answer;
+mod blocking;
 mod config;
 mod gateway;
 mod get_block_by_hash;
@@ -15,6 +16,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+pub use blocking::off_the_reactor;
 pub use config::Config;
 pub use gateway::{ChainNode, Gateway};
-pub use methods::weight;
+pub use request::Requests;

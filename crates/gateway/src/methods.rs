@@ -17,11 +17,24 @@ pub enum Route {
 
 /// Namespaces that steer a node rather than ask it.
 const UNSAFE: [&str; 14] = [
-    "admin_", "personal_", "miner_", "engine_", "anvil_", "hardhat_", "evm_", "clique_", "les_",
-    "debug_", "testing_", "ots_set", "tenderly_", "db_",
+    "admin_",
+    "personal_",
+    "miner_",
+    "engine_",
+    "anvil_",
+    "hardhat_",
+    "evm_",
+    "clique_",
+    "les_",
+    "debug_",
+    "testing_",
+    "ots_set",
+    "tenderly_",
+    "db_",
 ];
 /// Questions among them.
-const SAFE: [&str; 4] = ["debug_trace", "debug_getRaw", "debug_storageRangeAt", "debug_accountRange"];
+const SAFE: [&str; 4] =
+    ["debug_trace", "debug_getRaw", "debug_storageRangeAt", "debug_accountRange"];
 /// Writes that need a node's own keys, or its mining.
 const WRITES: [&str; 8] = [
     "eth_sendTransaction",
@@ -40,20 +53,28 @@ pub fn route(method: &str, config: &Config) -> Route {
         "net_version" => Route::NetVersion,
         "eth_getBlockByHash" => Route::GetBlockByHash,
         "eth_getTransactionByBlockNumberAndIndex" => Route::GetTransactionByBlockNumberAndIndex,
-        "eth_sendRawTransaction" => Route::ForwardOnce,
-        _ if is_allowed(method, config) => Route::Forward,
-        _ => Route::Refuse,
+        _ if needs_leave(method) && !has_leave(method, config) => Route::Refuse,
+        _ if needs_leave(method) || sends(method) => Route::ForwardOnce,
+        _ => Route::Forward,
     }
 }
 
-fn is_allowed(method: &str, config: &Config) -> bool {
-    let listed = config.allow.iter().any(|entry| match entry.strip_suffix('*') {
+/// Whether it changes the node, or what only the node's owner may change.
+fn needs_leave(method: &str) -> bool {
+    let starts_with = |prefixes: &[&str]| prefixes.iter().any(|p| method.starts_with(p));
+    WRITES.contains(&method) || starts_with(&UNSAFE) && !starts_with(&SAFE)
+}
+
+fn has_leave(method: &str, config: &Config) -> bool {
+    config.allow.iter().any(|entry| match entry.strip_suffix('*') {
         Some(prefix) => method.starts_with(prefix),
         None => entry == method,
-    });
-    let is_unsafe = UNSAFE.iter().any(|prefix| method.starts_with(prefix))
-        && !SAFE.iter().any(|prefix| method.starts_with(prefix));
-    listed || !(is_unsafe || WRITES.contains(&method))
+    })
+}
+
+/// `eth_sendRawTransaction` and its kin in every namespace: signed already, and meant to act.
+fn sends(method: &str) -> bool {
+    method.split_once('_').is_some_and(|(_, name)| name.starts_with("send"))
 }
 
 /// Compute units of one call, as the live service's price list has them.
@@ -69,5 +90,36 @@ pub fn weight(method: &str) -> u32 {
         "eth_getTransactionCount" | "eth_maxPriorityFeePerGas" => 2,
         m if m.starts_with("debug_") || m.starts_with("trace_") => 50,
         _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_goes_to_one_node_and_what_needs_leave_is_refused_without_it() {
+        let strict = Config::default();
+        let allow = ["anvil_mine", "evm_*", "eth_sendTransaction"].map(str::to_owned).to_vec();
+        let allowing = Config { allow, ..Config::default() };
+        for (method, by_default, with_leave) in [
+            ("eth_call", Route::Forward, Route::Forward),
+            ("eth_sendRawTransaction", Route::ForwardOnce, Route::ForwardOnce),
+            ("eth_sendRawTransactionSync", Route::ForwardOnce, Route::ForwardOnce),
+            ("bor_sendRawTransactionConditional", Route::ForwardOnce, Route::ForwardOnce),
+            ("eth_sendBundle", Route::ForwardOnce, Route::ForwardOnce),
+            ("eth_sendTransaction", Route::Refuse, Route::ForwardOnce),
+            ("eth_sign", Route::Refuse, Route::Refuse),
+            ("anvil_mine", Route::Refuse, Route::ForwardOnce),
+            ("anvil_reset", Route::Refuse, Route::Refuse),
+            ("evm_snapshot", Route::Refuse, Route::ForwardOnce),
+            ("debug_traceBlockByNumber", Route::Forward, Route::Forward),
+            ("debug_setHead", Route::Refuse, Route::Refuse),
+            ("trace_block", Route::Forward, Route::Forward),
+            ("", Route::Forward, Route::Forward),
+        ] {
+            assert_eq!(route(method, &strict), by_default, "{method}");
+            assert_eq!(route(method, &allowing), with_leave, "{method}");
+        }
     }
 }

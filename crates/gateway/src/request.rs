@@ -4,6 +4,22 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::Failure;
+use crate::methods::weight;
+
+/// A request body that was read, and may be all wrong.
+pub struct Requests<'a>(pub(crate) Result<Body<'a>, Failure>);
+
+impl Requests<'_> {
+    /// Compute units: the sum over a batch. What cannot be read costs as little as anything can.
+    pub fn weight(&self) -> u32 {
+        let one = |item: &Item| item.as_ref().map_or(1, |request| weight(&request.method));
+        match &self.0 {
+            Err(_) => 1,
+            Ok(Body::One(item)) => one(item),
+            Ok(Body::Batch(items)) => items.iter().map(one).sum(),
+        }
+    }
+}
 
 /// A call that can be answered.
 #[derive(Debug)]

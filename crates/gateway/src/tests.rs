@@ -15,7 +15,7 @@ fn gateway(folder: &std::path::Path) -> Gateway {
 
 fn ask(gateway: &Gateway, body: &str) -> Option<Value> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let answer = runtime.block_on(gateway.handle(ChainId(1), body.as_bytes()));
+    let answer = runtime.block_on(gateway.answer(ChainId(1), gateway.read(body.as_bytes())));
     answer.map(|bytes| serde_json::from_slice(&bytes).unwrap())
 }
 
@@ -57,7 +57,11 @@ fn what_is_wrong_is_named() {
         (r#"{"jsonrpc":"2.0","id":{},"method":"eth_chainId"}"#.into(), -32600, "id must be"),
         (r#"{"jsonrpc":"2.0","id":1}"#.into(), -32600, "method must be"),
         (r#"{"jsonrpc":"2.0","id":1,"method":5}"#.into(), -32600, "method must be"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"eth_call","params":"x"}"#.into(), -32600, "params must be"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"eth_call","params":"x"}"#.into(),
+            -32600,
+            "params must be",
+        ),
         (format!("[{}]", vec![call("eth_chainId", "[]"); 101].join(",")), -32600, "101 calls"),
         (call("admin_peers", "[]"), -32601, "admin_peers"),
         (call("anvil_mine", "[]"), -32601, "anvil_mine"),
@@ -65,7 +69,11 @@ fn what_is_wrong_is_named() {
         (call("eth_sendTransaction", "[]"), -32601, "eth_sendTransaction"),
         (by_hash("[]"), -32602, "2 parameters are needed, 0 were given"),
         (by_hash(r#"["0x1",true]"#), -32602, "argument 0 with value \"0x1\" is not a 32-byte hash"),
-        (by_hash(&format!(r#"["0x{}",1]"#, "0".repeat(64))), -32602, "argument 1 with value 1 is not true or false"),
+        (
+            by_hash(&format!(r#"["0x{}",1]"#, "0".repeat(64))),
+            -32602,
+            "argument 1 with value 1 is not true or false",
+        ),
         (by_place(r#"["lates","0x0"]"#), -32602, "argument 0 with value \"lates\""),
         (by_place(r#"["0x1",0]"#), -32602, "argument 1 with value 0 is not a hex quantity"),
         (by_place(r#"["0x1","0x"]"#), -32602, "argument 1"),
@@ -87,6 +95,22 @@ fn a_batch_answers_in_order_and_leaves_notifications_out() {
     let answer = ask(&gateway(folder.path()), body).unwrap();
     let ids: Vec<&Value> = answer.as_array().unwrap().iter().map(|a| &a["id"]).collect();
     assert_eq!(ids, [&json!(2), &Value::Null, &json!("x")]);
+}
+
+#[test]
+fn a_batch_weighs_as_much_as_its_calls_whatever_stands_between_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = gateway(folder.path());
+    let call = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
+    for (body, weight) in [
+        (call("eth_getBlockByHash"), 12),
+        (call("eth_getTransactionByBlockNumberAndIndex"), 3),
+        (format!("[{},5,{}]", call("eth_getLogs"), call("debug_traceBlockByNumber")), 63),
+        ("{".to_owned(), 1),
+        ("[]".to_owned(), 1),
+    ] {
+        assert_eq!(gateway.read(body.as_bytes()).weight(), weight, "{body}");
+    }
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! The parts put together: store, pools, ingest, gateway, HTTP.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -197,6 +197,6 @@ fn start_pool(
 }
 
 /// Says where the data folder is when it is not the operator's own choice.
-pub fn shown(path: &PathBuf) -> String {
-    path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string()
+pub fn shown(path: &Path) -> String {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string()
 }

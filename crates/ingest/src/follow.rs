@@ -118,10 +118,11 @@ pub(crate) fn child_of(sourced: &Sourced) -> Child {
 async fn fetch_head(context: &Context, from: u64, head: rpc::Head) -> Result<Vec<Sourced>, Error> {
     let only = context.source.can_give(head.upstream).then_some(head.upstream);
     match fetch(context, from, head.number, only).await {
-        Err(Error::Upstream(_) | Error::Lie { .. } | Error::Refused { .. }) if only.is_some() => {
-            fetch(context, from, head.number, None).await
-        }
-        other => other,
+        Ok(blocks) => Ok(blocks),
+        // It moves, or there was nobody else to begin with.
+        Err(error @ (Error::Moved { .. } | Error::Store(_))) => Err(error),
+        Err(error) if only.is_none() => Err(error),
+        Err(_) => fetch(context, from, head.number, None).await,
     }
 }
 
@@ -135,7 +136,11 @@ pub(crate) async fn fetch(
     let mut blocks: Vec<Sourced> = Vec::new();
     let numbers: Vec<u64> = (from..=to).collect();
     for part in numbers.chunks(context.config.segment_blocks.max(1)) {
-        for next in context.source.blocks(part, Ask { senders: Senders::All, only }).await? {
+        for next in context
+            .source
+            .blocks(part, Ask { senders: Senders::All, only, rather_not: None })
+            .await?
+        {
             if blocks.last().is_some_and(|parent| parent.block.hash != next.block.parent_hash) {
                 // From two answers: either the chain moved between them, or this one is wrong.
                 context.source.hold(next.upstream, child_of(&next)).await?;

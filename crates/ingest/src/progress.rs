@@ -99,3 +99,25 @@ impl Progress {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_task_does_not_speak_for_the_other() {
+        let progress = Progress::default();
+        let waiting = || progress.snapshot().waiting;
+        assert!(progress.set_waiting(Task::Follow, Some("a".into())));
+        assert!(!progress.set_waiting(Task::Follow, Some("a".into())), "told already");
+        assert!(progress.set_waiting(Task::Backfill, Some("b".into())));
+        assert_eq!(waiting().as_deref(), Some("a; history: b"));
+        progress.set_waiting(Task::Follow, None);
+        assert_eq!(waiting().as_deref(), Some("b"));
+        progress.set_waiting(Task::Follow, Some("b".into()));
+        assert_eq!(waiting().as_deref(), Some("b"));
+        progress.set_waiting(Task::Backfill, None);
+        progress.set_waiting(Task::Follow, None);
+        assert_eq!(waiting(), None);
+    }
+}

@@ -1,8 +1,8 @@
 //! Log blooms. Addresses and topics repeat a lot inside a block, so each is hashed once.
 
+use crate::raw::Log;
 use alloy_primitives::map::HashMap;
 use alloy_primitives::{Bloom, keccak256};
-use crate::raw::Log;
 
 /// The bloom of one receipt's logs.
 pub fn of_logs(logs: &[Log]) -> Bloom {

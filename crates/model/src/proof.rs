@@ -48,6 +48,10 @@ impl Proof {
         self.0 |= other.0;
     }
 
+    pub fn without(self, other: Proof) -> Proof {
+        Proof(self.0 & !other.0)
+    }
+
     pub fn has(self, other: Proof) -> bool {
         self.0 & other.0 == other.0
     }

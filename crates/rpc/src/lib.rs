@@ -22,8 +22,8 @@ pub use config::{PoolConfig, TraceChoice, UpstreamConfig};
 pub use error::Error;
 pub use head::Head;
 pub use pool::{
-    ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forwarded, HeadStatus, Needs, Plan, Pool,
-    PoolOptions, PoolStatus, State, UpstreamId, UpstreamStatus,
+    ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forwarded, HeadStatus, Needs, Plan,
+    Pool, PoolOptions, PoolStatus, State, UpstreamId, UpstreamStatus,
 };
 pub use probe::{Capabilities, Receipts, Traces};
 pub use redact::redacted;

@@ -3,7 +3,7 @@
 //! Asks a handful of calls. A node of another chain is refused here; everything else that is
 //! missing (receipts per block, traces, old blocks) only narrows what the node is asked for.
 
-use crate::call::{Call, CallResult};
+use crate::call::{Call, CallResult, RpcFailureKind};
 use crate::config::TraceChoice;
 use crate::error::Error;
 use crate::head::{Head, quantity};
@@ -11,6 +11,8 @@ use crate::pool::UpstreamId;
 use crate::upstream::{Load, Upstream};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use tokio::time::sleep;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Capabilities {
@@ -72,6 +74,9 @@ pub struct Expected {
 
 /// How many blocks back a block with transactions is looked for.
 const LOOK_BACK: u64 = 8;
+/// How often a node that stumbles over a question is asked it, a little later each time.
+const TRIALS: u32 = 3;
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 pub async fn probe(
     upstream: &Upstream,
@@ -112,6 +117,21 @@ struct Sample {
 impl Probe<'_> {
     async fn ask(&self, call: Call) -> Result<CallResult, Error> {
         self.upstream.call(&call, Load::Ahead).await
+    }
+
+    /// For questions whose refusal would be taken as an answer: an error in the node or a plea to
+    /// slow down is none, and is asked about again.
+    async fn ask_until_answered(&self, call: Call) -> Result<CallResult, Error> {
+        let mut answer = self.ask(call.clone()).await?;
+        for trial in 1..TRIALS {
+            let kind = answer.as_ref().err().map(|failure| failure.kind());
+            if !matches!(kind, Some(RpcFailureKind::Internal | RpcFailureKind::RateLimited)) {
+                break;
+            }
+            sleep(AGAIN_AFTER * trial).await;
+            answer = self.ask(call.clone()).await?;
+        }
+        Ok(answer)
     }
 
     async fn check_chain(&self, expected: u64) -> Result<(), Failure> {
@@ -155,7 +175,7 @@ impl Probe<'_> {
     }
 
     async fn receipts(&self, sample: &Sample) -> Result<Receipts, Failure> {
-        let answer = self.ask(Call::block_receipts(sample.number)).await?;
+        let answer = self.ask_until_answered(Call::block_receipts(sample.number)).await?;
         let found = list_length(&answer) == Some(sample.transactions);
         Ok(if found { Receipts::Block } else { Receipts::Transaction })
     }
@@ -189,7 +209,7 @@ impl Probe<'_> {
             Traces::TraceBlock => Call::trace_block(sample.number),
             Traces::None => return Ok(false),
         };
-        match self.ask(call).await {
+        match self.ask_until_answered(call).await {
             Ok(answer) => Ok(list_length(&answer).is_some_and(|n| n >= sample.transactions)),
             // Too slow or too large for our limits: the node stays, but not for traces.
             Err(Error::Timeout { .. } | Error::TooLarge { .. }) => Ok(false),

@@ -1,22 +1,22 @@
 //! How many rows a wallet has, exactly and without scanning it.
 //!
-//! Rows are counted in buckets of 2^8 and 2^16 blocks and in total. A range is then: whole large
-//! buckets, whole small buckets at its two ends, and the few rows left over, whatever the wallet's
-//! size. Counts are sums, so blocks may come and go in any order.
+//! Every wallet has a total. A wallet with more than `FEW` rows is also counted in buckets of 2^8 and
+//! 2^16 blocks, so a range is whole large buckets, whole small buckets at its two ends, and the rows
+//! left over, whatever the wallet's size; a smaller wallet is counted by looking at its rows, and
+//! costs one count to write. Counts are sums, so blocks may come and go in any order.
 
 use alloy_primitives::Address;
 use alloy_primitives::map::HashMap;
-use model::chain::ChainId;
 use model::raw::wire::{put_varint, take_varint};
 
-use crate::keys;
-
-/// Level in the key and how many bits of the block number a bucket drops. Level 0 is the total.
-pub const LEVELS: [(u8, u32); 3] = [(0, 64), (1, 16), (2, 8)];
-
-pub fn bucket(number: u64, shift: u32) -> u64 {
-    number.checked_shr(shift).unwrap_or(0)
-}
+/// The largest wallet without buckets. Whether there are buckets follows from the total alone.
+pub const FEW: u64 = 256;
+/// Level in the key of a total.
+pub const TOTAL: u8 = 0;
+/// Level in the key, and how many bits of the block number its buckets drop.
+pub const LEVELS: [(u8, u32); 2] = [(1, 16), (2, 8)];
+/// Changes are gathered in the smallest buckets; the larger ones follow from them.
+const SMALL: u32 = 8;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -36,6 +36,18 @@ impl Count {
         self.direct + if with_internal { self.internal } else { 0 }
     }
 
+    pub fn has_buckets(&self) -> bool {
+        self.rows(true) > FEW
+    }
+
+    pub fn changed_by(self, delta: Delta) -> Option<Count> {
+        Some(Count {
+            direct: self.direct.checked_add_signed(delta.direct)?,
+            internal: self.internal.checked_add_signed(delta.internal)?,
+            version: self.version,
+        })
+    }
+
     pub fn pack(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(8);
         put_varint(&mut out, self.direct);
@@ -53,37 +65,78 @@ impl Count {
     }
 }
 
-/// What a commit adds to and takes from the counts, summed before anything is read or written.
-#[derive(Default)]
-pub struct Deltas(HashMap<(Address, u8, u64), (i64, i64)>);
+/// Rows more or less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delta {
+    pub direct: i64,
+    pub internal: i64,
+}
 
-impl Deltas {
-    pub fn add(&mut self, address: Address, number: u64, direct: i64, internal: i64) {
-        for (level, shift) in LEVELS {
-            let delta = self.0.entry((address, level, bucket(number, shift))).or_default();
-            delta.0 += direct;
-            delta.1 += internal;
-        }
+impl Delta {
+    pub fn of(direct: bool, by: i64) -> Self {
+        if direct { Delta { direct: by, internal: 0 } } else { Delta { direct: 0, internal: by } }
     }
 
-    /// Keys and changes, in key order so that reads walk the table once.
-    pub fn into_sorted(self, chain: ChainId) -> Vec<(Vec<u8>, bool, (i64, i64))> {
-        let mut list: Vec<_> = self
-            .0
-            .into_iter()
-            .map(|((address, level, bucket), delta)| {
-                (keys::count(chain, address, level, bucket), level == 0, delta)
-            })
-            .collect();
-        list.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        list
+    pub fn add(&mut self, other: Delta) {
+        self.direct += other.direct;
+        self.internal += other.internal;
     }
 }
 
-pub fn apply(count: Count, delta: (i64, i64)) -> Option<Count> {
-    Some(Count {
-        direct: count.direct.checked_add_signed(delta.0)?,
-        internal: count.internal.checked_add_signed(delta.1)?,
-        version: count.version,
-    })
+/// One wallet's changes, by smallest bucket. A commit touches few of them.
+#[derive(Clone, Debug, Default)]
+pub struct Buckets(Vec<(u64, Delta)>);
+
+impl Buckets {
+    pub fn add(&mut self, number: u64, delta: Delta) {
+        let bucket = number >> SMALL;
+        match self.0.iter_mut().rev().find(|(b, _)| *b == bucket) {
+            Some((_, sum)) => sum.add(delta),
+            None => self.0.push((bucket, delta)),
+        }
+    }
+
+    pub fn extend(&mut self, other: Buckets) {
+        for (bucket, delta) in other.0 {
+            self.add(bucket << SMALL, delta);
+        }
+    }
+
+    pub fn total(&self) -> Delta {
+        let mut total = Delta::default();
+        self.0.iter().for_each(|(_, delta)| total.add(*delta));
+        total
+    }
+
+    /// The changes of every bucket of every level.
+    pub fn levels(&self) -> Vec<(u8, u64, Delta)> {
+        let mut all: Vec<(u8, u64, Delta)> = Vec::new();
+        for (level, shift) in LEVELS {
+            for (small, delta) in &self.0 {
+                let bucket = small >> (shift - SMALL);
+                match all.iter_mut().find(|(l, b, _)| (*l, *b) == (level, bucket)) {
+                    Some((_, _, sum)) => sum.add(*delta),
+                    None => all.push((level, bucket, *delta)),
+                }
+            }
+        }
+        all
+    }
+}
+
+/// What a commit adds to and takes from the counts, summed before anything is read or written.
+#[derive(Default)]
+pub struct Deltas(HashMap<Address, Buckets>);
+
+impl Deltas {
+    pub fn add(&mut self, address: Address, number: u64, delta: Delta) {
+        self.0.entry(address).or_default().add(number, delta);
+    }
+
+    /// In key order, so that reads walk the table once.
+    pub fn into_sorted(self) -> Vec<(Address, Buckets)> {
+        let mut list: Vec<_> = self.0.into_iter().collect();
+        list.sort_unstable_by_key(|(address, _)| *address);
+        list
+    }
 }

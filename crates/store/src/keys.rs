@@ -35,6 +35,11 @@ pub fn by_time(chain: ChainId, timestamp: u64, number: u64) -> Vec<u8> {
 pub fn chain(chain: ChainId) -> Vec<u8> {
     join!(chain.0.to_be_bytes())
 }
+/// All rows of a wallet, as a prefix.
+pub fn of_wallet(chain: ChainId, address: Address) -> Vec<u8> {
+    join!(chain.0.to_be_bytes(), address)
+}
+
 /// Newest first: inverted block number and index.
 pub fn wallet(chain: ChainId, address: Address, number: u64, index: u32) -> Vec<u8> {
     join!(chain.0.to_be_bytes(), address, (!number).to_be_bytes(), (!index).to_be_bytes())

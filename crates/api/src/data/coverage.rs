@@ -4,6 +4,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use store::Coverage;
 
 use crate::app::ServedChain;
+use crate::params::Blocks;
 
 const INDEXED: HeaderName = HeaderName::from_static("x-indexed-blocks");
 const COVERAGE: HeaderName = HeaderName::from_static("x-coverage");
@@ -11,7 +12,7 @@ const COVERAGE: HeaderName = HeaderName::from_static("x-coverage");
 const RANGES_MAX: usize = 64;
 
 /// `X-Indexed-Blocks` always, `X-Coverage: partial` where the question reaches outside.
-pub fn tell(headers: &mut HeaderMap, served: &ServedChain, coverage: &Coverage, asked: (u64, u64)) {
+pub fn tell(headers: &mut HeaderMap, served: &ServedChain, coverage: &Coverage, asked: Blocks) {
     let all = coverage.ranges();
     let shown = all.get(all.len().saturating_sub(RANGES_MAX)..).unwrap_or_default();
     let text: Vec<String> = shown.iter().map(|(from, to)| format!("{from}-{to}")).collect();
@@ -25,7 +26,7 @@ pub fn tell(headers: &mut HeaderMap, served: &ServedChain, coverage: &Coverage, 
 }
 
 /// Blocks that do not exist yet are not missing.
-fn is_partial(coverage: &Coverage, (from, to): (u64, u64), node_head: Option<u64>) -> bool {
+fn is_partial(coverage: &Coverage, (from, to): Blocks, node_head: Option<u64>) -> bool {
     if from > to {
         return false;
     }

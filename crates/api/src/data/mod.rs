@@ -3,4 +3,5 @@
 mod coverage;
 pub mod get_wallet_transactions;
 mod row;
+mod wallet_asked;
 mod wallet_row;

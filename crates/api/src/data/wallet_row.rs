@@ -50,7 +50,9 @@ impl WalletRow<'_> {
         row.hash("block_hash", Some(self.stamp.hash));
         if let Some(frames) = self.frames {
             let out = row.name("internal_transactions");
-            model::raw::wire::write_list(frames, out, |frame, out| self.internal(frame, profile, out));
+            model::raw::wire::write_list(frames, out, |frame, out| {
+                self.internal(frame, profile, out)
+            });
         }
         row.end();
     }
@@ -60,7 +62,10 @@ impl WalletRow<'_> {
             let label = address.and_then(|a: Address| self.labels.get(&a));
             row.text(&format!("{side}_address_label"), label.and_then(|l| l.label.as_deref()));
             if profile == Profile::Live {
-                row.text(&format!("{side}_address_entity"), label.and_then(|l| l.entity.as_deref()));
+                row.text(
+                    &format!("{side}_address_entity"),
+                    label.and_then(|l| l.entity.as_deref()),
+                );
                 let logo = label.and_then(|l| l.logo.as_deref());
                 row.text(&format!("{side}_address_entity_logo"), logo);
             }

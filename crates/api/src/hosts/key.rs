@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 
 use crate::app::App;
@@ -17,14 +19,18 @@ impl FromRequestParts<App> for Key {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let header = parts.headers.get("x-api-key").and_then(|value| value.to_str().ok());
-        // The SDKs' newer operations send the key as a bearer token, too; alone it will do.
-        let bearer = parts
-            .headers
-            .get(axum::http::header::AUTHORIZATION)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.strip_prefix("Bearer "));
-        let owner = app.parts.keys.check(header.or(bearer))?;
+        let owner = app.parts.keys.check(presented(&parts.headers))?;
         Ok(Key { owner })
     }
+}
+
+/// The SDKs' newer operations send the key as a bearer token, too; alone it will do. What is no
+/// text is a wrong key, not a missing one.
+fn presented(headers: &HeaderMap) -> Option<&[u8]> {
+    let key = headers.get("x-api-key").map(|value| value.as_bytes().trim_ascii());
+    let bearer = headers.get(AUTHORIZATION).and_then(|value| {
+        let (scheme, token) = value.as_bytes().split_at_checked("Bearer ".len())?;
+        scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
+    });
+    key.filter(|key| !key.is_empty()).or(bearer.filter(|token| !token.is_empty()))
 }

@@ -1,13 +1,17 @@
 //! `POST /{chain}/{key}`: JSON-RPC. The key stands in the path and goes nowhere else.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
 use model::chain::Operation;
 
+use super::WEIGHT;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::params::Path;
 
 pub async fn node_rpc(
     State(app): State<App>,
@@ -18,19 +22,35 @@ pub async fn node_rpc(
     let found = app.parts.table.find_for(Operation::Rpc, &chain);
     let served = found.and_then(|chain| app.served(chain.id)).ok_or_else(|| {
         let shown: String = chain.chars().take(40).collect();
-        let served: Vec<_> = app.parts.chains.iter().map(|c| c.chain.slug.as_str()).collect();
-        ApiError::NotFound(format!("no chain '{shown}' here; served chains: {}", served.join(", ")))
+        ApiError::NotFound(format!("no chain '{shown}' here; served chains: {}", app.slugs()))
     })?;
-    let owner = app.parts.keys.check(Some(&key))?;
+    let owner = app.parts.keys.check(Some(key.as_bytes()))?;
     check_type(&headers)?;
-    let max = app.parts.config.body_bytes_max;
-    let body = axum::body::to_bytes(body, max).await.map_err(|_| ApiError::TooLarge(max))?;
-    owner.throttle.take(weight(&body))?;
-    match app.parts.gateway.handle(served.chain.id, &body).await {
-        Some(answer) => Ok(([(header::CONTENT_TYPE, "application/json")], answer).into_response()),
+    let body = whole(body, app.parts.config.body_bytes_max).await?;
+    let requests = app.parts.gateway.read(&body);
+    let units = requests.weight();
+    owner.throttle.take(units)?;
+    let mut response = match app.parts.gateway.answer(served.chain.id, requests).await {
+        Some(answer) => ([(header::CONTENT_TYPE, "application/json")], answer).into_response(),
         // Nothing but notifications: JSON-RPC wants silence.
-        None => Ok(StatusCode::NO_CONTENT.into_response()),
+        None => StatusCode::NO_CONTENT.into_response(),
+    };
+    response.headers_mut().insert(WEIGHT, HeaderValue::from(units));
+    Ok(response)
+}
+
+async fn whole(body: Body, bytes_max: usize) -> Result<Bytes, ApiError> {
+    let mut chunks = body.into_data_stream();
+    let mut whole = BytesMut::new();
+    while let Some(chunk) = chunks.next().await {
+        let broken = |_| ApiError::BadRequest("the body could not be read to its end".into());
+        let chunk = chunk.map_err(broken)?;
+        if whole.len() + chunk.len() > bytes_max {
+            return Err(ApiError::TooLarge(bytes_max));
+        }
+        whole.extend_from_slice(&chunk);
     }
+    Ok(whole.freeze())
 }
 
 fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
@@ -41,16 +61,4 @@ fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
         true => Ok(()),
         false => Err(ApiError::UnsupportedMedia(kind.chars().take(60).collect())),
     }
-}
-
-/// The sum over a batch. A body that cannot be read costs as much as the cheapest call.
-fn weight(body: &[u8]) -> u32 {
-    #[derive(serde::Deserialize)]
-    struct Method<'a> {
-        #[serde(borrow, default)]
-        method: std::borrow::Cow<'a, str>,
-    }
-    let one = serde_json::from_slice::<Method>(body).map(|m| vec![m]);
-    let all = one.or_else(|_| serde_json::from_slice::<Vec<Method>>(body)).unwrap_or_default();
-    all.iter().map(|m| gateway::weight(&m.method)).sum::<u32>().max(1)
 }

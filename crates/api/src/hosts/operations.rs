@@ -1,13 +1,14 @@
 //! Health, status and metrics, for operators and their machines. No key: bind them to where only
 //! operators reach, or put them behind what guards the rest.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::app::{App, ServedChain};
 use crate::error::ApiError;
+use crate::params::Path;
 
 pub async fn live() -> Response {
     json_response(StatusCode::OK, &json!({ "status": "live" }))
@@ -22,6 +23,10 @@ pub async fn ready(State(app): State<App>) -> Response {
 }
 
 pub async fn status(State(app): State<App>) -> Result<Response, ApiError> {
+    gateway::off_the_reactor(|| tell_status(&app))
+}
+
+fn tell_status(app: &App) -> Result<Response, ApiError> {
     let view = app.parts.store.view();
     let mut chains = serde_json::Map::new();
     for served in &app.parts.chains {
@@ -74,9 +79,11 @@ pub async fn block_status(
     Path((chain, number)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let served = app.parts.table.find(&chain).and_then(|c| app.served(c.id));
-    let served = served.ok_or_else(|| ApiError::NotFound("this chain is not served here".into()))?;
+    let served =
+        served.ok_or_else(|| ApiError::NotFound("this chain is not served here".into()))?;
     let parsed = number.parse::<u64>();
-    let number = parsed.map_err(|_| ApiError::bad_value("number", &number, "is not a block number"))?;
+    let number =
+        parsed.map_err(|_| ApiError::bad_value("number", &number, "is not a block number"))?;
     let view = app.parts.store.view();
     let stamp = view.stamp(served.chain.id, number)?;
     let stamp = stamp.ok_or_else(|| ApiError::NotFound(format!("block {number} is not stored")))?;
@@ -94,8 +101,13 @@ pub async fn block_status(
 }
 
 pub async fn metrics(State(app): State<App>) -> Result<Response, ApiError> {
+    gateway::off_the_reactor(|| tell_metrics(&app))
+}
+
+fn tell_metrics(app: &App) -> Result<Response, ApiError> {
     for table in app.parts.store.table_statistics() {
-        metrics::gauge!("headwater_store_table_bytes", "table" => table.name).set(table.disk_bytes as f64);
+        metrics::gauge!("headwater_store_table_bytes", "table" => table.name)
+            .set(table.disk_bytes as f64);
         metrics::gauge!("headwater_store_table_rows", "table" => table.name).set(table.rows as f64);
     }
     metrics::gauge!("headwater_store_bytes").set(app.parts.store.disk_bytes()? as f64);

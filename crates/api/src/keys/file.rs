@@ -1,5 +1,8 @@
 //! The key file: one JSON document, replaced as a whole, so a reader sees the old or the new one.
 
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -52,34 +55,68 @@ impl KeyFile {
             .map_err(|source| KeyFileError::Malformed { path: self.path.clone(), source })
     }
 
-    /// When the file last changed; none where there is no file.
-    pub fn changed_at(&self) -> Option<std::time::SystemTime> {
-        std::fs::metadata(&self.path).and_then(|m| m.modified()).ok()
+    /// Which writing of the file is there; none where there is no file.
+    pub fn edition(&self) -> Option<Edition> {
+        let file = std::fs::metadata(&self.path).ok()?;
+        let modified_at = (file.mtime(), file.mtime_nsec());
+        Some(Edition { modified_at, inode: file.ino(), bytes: file.len() })
     }
 
     pub fn add(&self, row: KeyRow) -> Result<(), KeyFileError> {
-        let mut rows = self.read()?;
-        rows.push(row);
-        self.write(&rows)
+        self.change(|rows| {
+            rows.push(row);
+            Ok(())
+        })
     }
 
     pub fn remove(&self, id: &str) -> Result<KeyRow, KeyFileError> {
-        let mut rows = self.read()?;
-        let place = rows.iter().position(|row| row.id == id);
-        let place = place.ok_or_else(|| KeyFileError::Unknown(id.to_owned()))?;
-        let row = rows.remove(place);
-        self.write(&rows)?;
-        Ok(row)
+        self.change(|rows| {
+            let place = rows.iter().position(|row| row.id == id);
+            let place = place.ok_or_else(|| KeyFileError::Unknown(id.to_owned()))?;
+            Ok(rows.remove(place))
+        })
     }
 
-    fn write(&self, rows: &[KeyRow]) -> Result<(), KeyFileError> {
+    /// One change at a time, whichever process makes it: none is lost.
+    fn change<T>(
+        &self,
+        edit: impl FnOnce(&mut Vec<KeyRow>) -> Result<T, KeyFileError>,
+    ) -> Result<T, KeyFileError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|e| self.io(e))?;
-        let text = serde_json::to_vec_pretty(rows)
+        let lock = private(&self.path.with_extension("json.lock")).map_err(|e| self.io(e))?;
+        lock.lock().map_err(|e| self.io(e))?;
+        let mut rows = self.read()?;
+        let outcome = edit(&mut rows)?;
+        let text = serde_json::to_vec_pretty(&rows)
             .map_err(|source| KeyFileError::Malformed { path: self.path.clone(), source })?;
-        let fresh = self.path.with_extension("json.new");
-        std::fs::write(&fresh, text).map_err(|e| self.io(e))?;
-        std::fs::File::open(&fresh).and_then(|f| f.sync_all()).map_err(|e| self.io(e))?;
-        std::fs::rename(&fresh, &self.path).map_err(|e| self.io(e))
+        self.replace(folder, &text).map_err(|e| self.io(e))?;
+        Ok(outcome)
     }
+
+    fn replace(&self, folder: &Path, text: &[u8]) -> std::io::Result<()> {
+        let fresh = self.path.with_extension("json.new");
+        let mut file = private(&fresh)?;
+        file.set_len(0)?;
+        file.write_all(text)?;
+        file.sync_all()?;
+        std::fs::rename(&fresh, &self.path)?;
+        File::open(folder)?.sync_all()
+    }
+}
+
+/// Tells one writing of the file from the next, even two within one tick of the file system's clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edition {
+    modified_at: (i64, i64),
+    inode: u64,
+    bytes: u64,
+}
+
+/// A file for its owner's eyes alone: hashes of strong keys cannot be turned back, names can be read.
+fn private(path: &Path) -> std::io::Result<File> {
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    Ok(file)
 }

@@ -4,6 +4,8 @@
 
 mod file;
 mod ring;
+#[cfg(test)]
+mod tests;
 
 pub use file::{KeyFile, KeyFileError, KeyRow};
 pub use ring::{KeyRing, Owner};
@@ -12,8 +14,8 @@ use rand::RngCore;
 use sha2::{Digest, Sha256};
 
 /// What is stored of a key.
-pub fn hash(key: &str) -> [u8; 32] {
-    Sha256::digest(key.as_bytes()).into()
+pub fn hash(key: impl AsRef<[u8]>) -> [u8; 32] {
+    Sha256::digest(key.as_ref()).into()
 }
 
 /// 32 random bytes from the operating system, as hex behind a prefix that secret scanners can learn.

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, RwLock};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use subtle::ConstantTimeEq;
 
-use super::{KeyFile, KeyRow, hash};
+use super::file::Edition;
+use super::{KeyFile, KeyFileError, KeyRow, hash};
 use crate::error::ApiError;
 use crate::throttle::Throttle;
 
@@ -25,7 +26,7 @@ pub struct KeyRing {
     bootstrap: Option<KeyRow>,
     default_units: u32,
     known: RwLock<HashMap<[u8; 32], Arc<Owner>>>,
-    looked: Mutex<(Instant, Option<SystemTime>)>,
+    looked: Mutex<(Instant, Option<Edition>)>,
 }
 
 impl KeyRing {
@@ -33,7 +34,7 @@ impl KeyRing {
         file: KeyFile,
         bootstrap_key: Option<&str>,
         default_units: u32,
-    ) -> Result<Self, super::KeyFileError> {
+    ) -> Result<Self, KeyFileError> {
         let bootstrap = bootstrap_key.filter(|key| !key.is_empty()).map(|key| KeyRow {
             id: "bootstrap".into(),
             sha256: alloy_primitives::hex::encode(hash(key)),
@@ -43,7 +44,7 @@ impl KeyRing {
             units_per_second: None,
         });
         let ring = KeyRing {
-            looked: Mutex::new((Instant::now(), file.changed_at())),
+            looked: Mutex::new((Instant::now(), file.edition())),
             known: RwLock::default(),
             file,
             bootstrap,
@@ -57,7 +58,7 @@ impl KeyRing {
         self.known.read().unwrap_or_else(|e| e.into_inner()).is_empty()
     }
 
-    fn load(&self) -> Result<(), super::KeyFileError> {
+    fn load(&self) -> Result<(), KeyFileError> {
         let rows = self.file.read()?;
         let mut known = self.known.write().unwrap_or_else(|e| e.into_inner());
         let old = std::mem::take(&mut *known);
@@ -66,8 +67,11 @@ impl KeyRing {
                 tracing::warn!(key.id = %row.id, "a key in the key file has no proper hash");
                 continue;
             };
-            let owner = old.get(&hash).cloned().unwrap_or_else(|| {
-                let units = row.units_per_second.unwrap_or(self.default_units);
+            let units = row.units_per_second.unwrap_or(self.default_units);
+            // A key that did not change keeps its bucket: a new neighbour refills nobody's.
+            let same =
+                |o: &&Arc<Owner>| o.tenant == row.tenant && o.throttle.units_per_second() == units;
+            let owner = old.get(&hash).filter(same).cloned().unwrap_or_else(|| {
                 Arc::new(Owner { tenant: row.tenant.clone(), throttle: Throttle::new(units) })
             });
             known.insert(hash, owner);
@@ -81,18 +85,18 @@ impl KeyRing {
             return;
         }
         looked.0 = Instant::now();
-        let changed_at = self.file.changed_at();
-        if changed_at == looked.1 {
+        let edition = self.file.edition();
+        if edition == looked.1 {
             return;
         }
-        looked.1 = changed_at;
+        looked.1 = edition;
         if let Err(error) = self.load() {
             tracing::warn!(%error, "the key file could not be read; the keys known so far stay");
         }
     }
 
     /// A missing key costs the same work as a wrong one.
-    pub fn check(&self, key: Option<&str>) -> Result<Arc<Owner>, ApiError> {
+    pub fn check(&self, key: Option<&[u8]>) -> Result<Arc<Owner>, ApiError> {
         self.look_again();
         let presented = hash(key.unwrap_or_default());
         let known = self.known.read().unwrap_or_else(|e| e.into_inner());

@@ -1,10 +1,12 @@
 //! Query parameters: each is read by one function, whose error names the parameter and the value.
 
+mod path;
 mod query;
 mod range;
 
+pub use path::Path;
 pub use query::Query;
-pub use range::BlockRange;
+pub use range::{BlockRange, Blocks};
 
 use alloy_primitives::Address;
 use model::chain::Operation;
@@ -35,11 +37,8 @@ pub fn chain<'a>(
     if !chain.offers(operation) {
         return Err(wrong(&format!("is not offered by this operation ({operation})")));
     }
-    app.served(chain.id).ok_or_else(|| {
-        let served: Vec<_> = app.parts.chains.iter().map(|c| c.chain.slug.as_str()).collect();
-        let served = if served.is_empty() { "none".to_owned() } else { served.join(", ") };
-        wrong(&format!("is not served here; served chains: {served}"))
-    })
+    app.served(chain.id)
+        .ok_or_else(|| wrong(&format!("is not served here; served chains: {}", app.slugs())))
 }
 
 pub fn limit(query: &Query, config: &crate::Config) -> Result<u32, ApiError> {
@@ -66,8 +65,10 @@ pub fn include(query: &Query, allowed: &str) -> Result<bool, ApiError> {
     match query.get("include") {
         None => Ok(false),
         Some(text) if text == allowed => Ok(true),
-        Some(text) => {
-            Err(ApiError::bad_value("include", text, &format!("is not {allowed}, the allowed value")))
-        }
+        Some(text) => Err(ApiError::bad_value(
+            "include",
+            text,
+            &format!("is not {allowed}, the allowed value"),
+        )),
     }
 }

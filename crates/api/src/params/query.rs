@@ -22,7 +22,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
         let pairs = axum::extract::Query::<Vec<(String, String)>>::from_request_parts(parts, state);
         match pairs.await {
             Ok(axum::extract::Query(pairs)) => Ok(Query(pairs)),
-            Err(_) => Err(ApiError::BadRequest("the query string cannot be read as UTF-8 text".into())),
+            Err(_) => {
+                Err(ApiError::BadRequest("the query string cannot be read as UTF-8 text".into()))
+            }
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use model::chain::ChainId;
 use model::cursor::QuestionBuilder;
-use store::View;
+use model::date::UnixMillis;
+use store::{Coverage, View};
 
 use super::Query;
 use crate::error::ApiError;
@@ -12,14 +13,26 @@ use crate::error::ApiError;
 pub enum Asked {
     Nothing,
     Block(u64),
-    /// Milliseconds since 1970.
-    Date(i64),
+    Date(UnixMillis),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockRange {
     pub from: Asked,
     pub to: Asked,
+}
+
+/// A range of blocks, both ends inclusive; empty where the first is larger.
+pub type Blocks = (u64, u64);
+
+/// What a range means to the store.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resolved {
+    /// Stored rows in here are meant. Open ends are 0 and the largest number.
+    pub blocks: Blocks,
+    /// Every block that could belong to the question were it stored: a date that falls between two
+    /// stored blocks may mean any of those that are missing there.
+    pub reach: Blocks,
 }
 
 impl BlockRange {
@@ -35,38 +48,67 @@ impl BlockRange {
         let part = |asked| match asked {
             Asked::Nothing => String::new(),
             Asked::Block(number) => format!("block {number}"),
-            Asked::Date(millis) => format!("date {millis}"),
+            Asked::Date(date) => format!("date {}", date.0),
         };
         digest.field("from", part(self.from)).field("to", part(self.to))
     }
 
-    /// Inclusive ends; `from > to` is an empty range. Open ends are 0 and the largest number.
-    pub fn resolve(&self, view: &View, chain: ChainId) -> Result<(u64, u64), ApiError> {
-        let empty = (1, 0);
-        let from = match self.from {
-            Asked::Nothing => 0,
-            Asked::Block(number) => number,
-            Asked::Date(millis) => {
-                // The first second that is not before the date.
-                let second = millis.div_euclid(1000) + i64::from(millis.rem_euclid(1000) != 0);
-                match view.first_block_from(chain, u64::try_from(second).unwrap_or(0))? {
-                    Some(number) => number,
-                    None => return Ok(empty),
-                }
+    pub fn resolve(
+        &self,
+        view: &View,
+        chain: ChainId,
+        coverage: &Coverage,
+    ) -> Result<Resolved, ApiError> {
+        let (from, reach_from) = match self.from {
+            Asked::Nothing => (Some(0), 0),
+            Asked::Block(number) => (Some(number), number),
+            Asked::Date(date) => {
+                let second = u64::try_from(date.seconds_at_or_after()).unwrap_or(0);
+                let first = view.first_block_from(chain, second)?;
+                (first, reach_down(coverage, first))
             }
         };
-        let to = match self.to {
-            Asked::Nothing => u64::MAX,
-            Asked::Block(number) => number,
-            Asked::Date(millis) => {
-                let Ok(second) = u64::try_from(millis.div_euclid(1000)) else { return Ok(empty) };
-                match view.last_block_until(chain, second)? {
-                    Some(number) => number,
-                    None => return Ok(empty),
-                }
+        let (to, reach_to) = match self.to {
+            Asked::Nothing => (Some(u64::MAX), Some(u64::MAX)),
+            Asked::Block(number) => (Some(number), Some(number)),
+            Asked::Date(date) => {
+                // Before 1970 there were no blocks.
+                let last = match u64::try_from(date.seconds_at_or_before()) {
+                    Ok(second) => view.last_block_until(chain, second)?,
+                    Err(_) => None,
+                };
+                (last, reach_up(coverage, last))
             }
         };
-        Ok((from, to))
+        const EMPTY: Blocks = (1, 0);
+        Ok(Resolved {
+            blocks: from.zip(to).unwrap_or(EMPTY),
+            reach: reach_to.map_or(EMPTY, |to| (reach_from, to)),
+        })
+    }
+}
+
+/// The lowest block that may lie at or after a date, where `first` is the first stored one that does.
+fn reach_down(coverage: &Coverage, first: Option<u64>) -> u64 {
+    let below = match first {
+        Some(first) => coverage.ranges().iter().rev().find(|(_, to)| *to < first),
+        None => coverage.ranges().last(),
+    };
+    match first {
+        Some(first) if coverage.range_of(first).is_some_and(|(from, _)| from < first) => first,
+        _ => below.map_or(0, |(_, to)| to.saturating_add(1)),
+    }
+}
+
+/// The highest block that may lie at or before a date, where `last` is the last stored one that does.
+fn reach_up(coverage: &Coverage, last: Option<u64>) -> Option<u64> {
+    let above = |number: Option<u64>| {
+        let next = coverage.ranges().iter().find(|(from, _)| number.is_none_or(|n| *from > n));
+        next.map_or(Some(u64::MAX), |(from, _)| from.checked_sub(1))
+    };
+    match last {
+        Some(last) if coverage.range_of(last).is_some_and(|(_, to)| to > last) => Some(last),
+        _ => above(last),
     }
 }
 
@@ -78,7 +120,28 @@ fn end(query: &Query, block: &str, date: &str) -> Result<Asked, ApiError> {
             .map_err(|_| ApiError::bad_value(block, text, "is not a block number"));
     }
     let Some(text) = query.get(date) else { return Ok(Asked::Nothing) };
-    let millis = model::date::parse(text)
-        .map_err(|error| ApiError::BadRequest(format!("{date}: {error}")))?;
-    Ok(Asked::Date(millis.0))
+    let parsed = model::date::parse(text);
+    parsed.map(Asked::Date).map_err(|error| ApiError::BadRequest(format!("{date}: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_in_a_gap_reaches_over_the_whole_gap_and_one_inside_a_range_does_not() {
+        let mut coverage = Coverage::default();
+        assert_eq!((reach_down(&coverage, None), reach_up(&coverage, None)), (0, Some(u64::MAX)));
+        (10..=20).chain(30..=40).for_each(|n| coverage.insert(n));
+        assert_eq!(reach_down(&coverage, Some(15)), 15);
+        assert_eq!(reach_down(&coverage, Some(10)), 0, "block 9 may be meant");
+        assert_eq!(reach_down(&coverage, Some(30)), 21, "blocks 21 to 29 may be meant");
+        assert_eq!(reach_down(&coverage, None), 41, "blocks that are still to come");
+        assert_eq!(reach_up(&coverage, Some(15)), Some(15));
+        assert_eq!(reach_up(&coverage, Some(20)), Some(29));
+        assert_eq!(reach_up(&coverage, Some(40)), Some(u64::MAX));
+        assert_eq!(reach_up(&coverage, None), Some(9));
+        coverage.insert(0);
+        assert_eq!(reach_up(&coverage, None), None, "nothing lies before the first block");
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rpc::UpstreamId;
 use tokio::task::JoinSet;
 
 use crate::chain::Context;
@@ -24,6 +25,7 @@ type Landed = (u64, Result<Vec<Sourced>, Error>);
 pub struct Flight<'a> {
     context: &'a Context,
     gap: Gap,
+    rather_not: Option<UpstreamId>,
     /// The highest block not yet asked for; none when all are.
     next: Option<u64>,
     /// The highest block not yet handed out.
@@ -35,10 +37,10 @@ pub struct Flight<'a> {
 }
 
 impl<'a> Flight<'a> {
-    pub fn new(context: &'a Context, gap: Gap) -> Self {
+    pub fn new(context: &'a Context, gap: Gap, rather_not: Option<UpstreamId>) -> Self {
         let (next, due) = (Some(gap.top), gap.top);
         let (requests, waiting) = (JoinSet::new(), BTreeMap::new());
-        Flight { context, gap, next, due, requests, waiting, waiting_bytes: 0 }
+        Flight { context, gap, rather_not, next, due, requests, waiting, waiting_bytes: 0 }
     }
 
     /// Asks for more, highest first, as far as workers and memory allow.
@@ -52,7 +54,8 @@ impl<'a> Flight<'a> {
             let bottom = top.saturating_sub(length - 1).max(self.gap.bottom);
             self.next = (bottom > self.gap.bottom).then(|| bottom - 1);
             let source = self.context.source.clone();
-            let ask = Ask { senders: config.senders.into(), only: None };
+            let (senders, rather_not) = (config.senders.into(), self.rather_not);
+            let ask = Ask { senders, only: None, rather_not };
             self.requests.spawn(async move {
                 let numbers: Vec<u64> = (bottom..=top).rev().collect();
                 (top, source.blocks(&numbers, ask).await)

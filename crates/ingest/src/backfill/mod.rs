@@ -19,10 +19,11 @@ pub(crate) async fn run(context: Context) {
     let mut heads = context.source.pool.heads();
     let mut announced = context.announced();
     context.source.settled().await;
+    let mut rather_not = None;
     loop {
         heads.mark_unchanged();
         announced.mark_unchanged();
-        match fill(&context).await {
+        match fill(&context, &mut rather_not).await {
             // Everything is there; a new head or a commit may leave a gap below it.
             Ok(()) => {
                 context.progress.set_waiting(Task::Backfill, None);
@@ -46,13 +47,14 @@ pub(crate) async fn run(context: Context) {
     }
 }
 
-async fn fill(context: &Context) -> Result<(), Error> {
+/// `rather_not` is whoever gave blocks of another branch last time.
+async fn fill(context: &Context, rather_not: &mut Option<UpstreamId>) -> Result<(), Error> {
     loop {
         let Some(head) = *context.source.pool.heads().borrow() else { return Ok(()) };
         let coverage = context.store.view().coverage(context.source.chain_id())?;
         tell_missing(context, &coverage);
         let Some(gap) = next_gap(&coverage, context.from_block, head.number) else { return Ok(()) };
-        fill_gap(context, gap).await?;
+        fill_gap(context, gap, rather_not).await?;
     }
 }
 
@@ -70,8 +72,12 @@ fn tell_missing(context: &Context, coverage: &Coverage) {
     context.progress.set_missing(coverage.missing(context.from_block, head));
 }
 
-async fn fill_gap(context: &Context, gap: Gap) -> Result<(), Error> {
-    let mut flight = Flight::new(context, gap);
+async fn fill_gap(
+    context: &Context,
+    gap: Gap,
+    rather_not: &mut Option<UpstreamId>,
+) -> Result<(), Error> {
+    let mut flight = Flight::new(context, gap, rather_not.take());
     flight.launch();
     let mut failed = None;
     while failed.is_none() {
@@ -84,7 +90,7 @@ async fn fill_gap(context: &Context, gap: Gap) -> Result<(), Error> {
         // What came in before a failure is not thrown away.
         let ready = flight.take_ready(failed.is_some());
         if !ready.is_empty() {
-            write(context, ready).await?;
+            write(context, ready, rather_not).await?;
             context.progress.set_waiting(Task::Backfill, None);
         }
         flight.launch();
@@ -93,7 +99,11 @@ async fn fill_gap(context: &Context, gap: Gap) -> Result<(), Error> {
 }
 
 /// Writes blocks, falling from just below a stored one, as far down as they hang on it.
-async fn write(context: &Context, blocks: Vec<Sourced>) -> Result<(), Error> {
+async fn write(
+    context: &Context,
+    blocks: Vec<Sourced>,
+    rather_not: &mut Option<UpstreamId>,
+) -> Result<(), Error> {
     let turn = context.turn.lock().await;
     let Some(first) = blocks.first() else { return Ok(()) };
     let mut child = stored_child(context, first.block.number)?;
@@ -117,6 +127,7 @@ async fn write(context: &Context, blocks: Vec<Sourced>) -> Result<(), Error> {
     match misfit {
         // The child is believed, so whoever gave this is wrong, or on another branch.
         Some((upstream, child)) => {
+            *rather_not = Some(upstream);
             context.source.hold(upstream, child).await?;
             Err(Error::Moved { number: child.number - 1 })
         }

@@ -3,7 +3,7 @@
 //! What is missing may come later (the node lags, or its head moved) and is told apart from what is
 //! wrong.
 
-use model::raw::{Block, read_geth_traces, read_parity_traces};
+use model::raw::{Block, Frame, Malformed, read_geth_traces, read_parity_traces};
 use rpc::{CallResult, RpcFailureKind, Traces};
 
 use super::question::BlockAnswers;
@@ -17,43 +17,42 @@ pub enum Problem {
     Other(Error),
 }
 
-pub fn read_block(number: u64, answers: &BlockAnswers, upstream: &str) -> Result<Block, Problem> {
+/// `judge` says what else is wrong with a block of which a later part cannot be read: a root that
+/// does not fit tells more than a list that is too short.
+pub fn read_block(
+    number: u64,
+    answers: &BlockAnswers,
+    upstream: &str,
+    judge: &dyn Fn(&Block) -> Option<Lie>,
+) -> Result<Block, Problem> {
     let source = Source { number, upstream };
-    let malformed = |m| Problem::Fault(number, Fault::Malformed(m));
     let text = source.take(answers.block, "a block")?.ok_or_else(|| source.not_there())?;
-    let mut block = Block::read(text).map_err(malformed)?.ok_or_else(|| source.not_there())?;
+    let mut block = Block::read(text)
+        .map_err(|m| Problem::Fault(number, Fault::Malformed(m)))?
+        .ok_or_else(|| source.not_there())?;
     if block.number != number {
         return Err(source.lie("block number", number.to_string(), block.number.to_string()));
     }
+    let malformed = |block: &Block, m| {
+        let fault = judge(block).map_or(Fault::Malformed(m), Fault::Lie);
+        Problem::Fault(number, fault)
+    };
     let count = block.txs.len();
     match source.take(answers.receipts, "receipts")? {
         // An empty list and none at all are the same to some nodes.
         None if count == 0 => {}
         None => return Err(source.not_there()),
         Some(list) => {
-            block
-                .set_receipts(read_receipts(text_of(list)).map_err(malformed)?)
-                .map_err(malformed)?;
+            let receipts = read_receipts(text_of(list)).map_err(|m| malformed(&block, m))?;
+            block.set_receipts(receipts).map_err(|m| malformed(&block, m))?;
         }
     }
     if !block.has_all_receipts() {
         let got = block.receipts.iter().flatten().count().to_string();
         return Err(source.lie("receipt count", format!("{count} receipts"), got));
     }
-    block.traces = match answers.dialect {
-        Traces::None => None,
-        // Nothing happened in it, and tracers differ in what they say of genesis.
-        _ if count == 0 => Some(Vec::new()),
-        _ if answers.traces_may_lack && is_forgotten(answers.traces) => None,
-        dialect => {
-            let text = source.take(answers.traces, "traces")?.ok_or_else(|| source.not_there())?;
-            let read = match dialect {
-                Traces::TraceBlock => read_parity_traces,
-                _ => read_geth_traces,
-            };
-            Some(read(text_of(text), count).map_err(malformed)?)
-        }
-    };
+    let traces = source.traces(answers, count)?;
+    block.traces = traces.map_err(|m| malformed(&block, m))?;
     Ok(block)
 }
 
@@ -61,6 +60,8 @@ pub fn read_block(number: u64, answers: &BlockAnswers, upstream: &str) -> Result
 fn is_forgotten(answer: Option<&CallResult>) -> bool {
     matches!(answer, Some(Err(failure)) if failure.kind() == RpcFailureKind::StateMissing)
 }
+
+type Frames = Result<Option<Vec<Vec<Frame>>>, Malformed>;
 
 struct Source<'a> {
     number: u64,
@@ -83,6 +84,20 @@ impl Source<'_> {
             })),
             None => Err(self.not_there()),
         }
+    }
+
+    /// None where there are none to be had.
+    fn traces(&self, answers: &BlockAnswers, count: usize) -> Result<Frames, Problem> {
+        let read = match answers.dialect {
+            Traces::None => return Ok(Ok(None)),
+            // Nothing happened in it, and tracers differ in what they say of genesis.
+            _ if count == 0 => return Ok(Ok(Some(Vec::new()))),
+            _ if answers.traces_may_lack && is_forgotten(answers.traces) => return Ok(Ok(None)),
+            Traces::TraceBlock => read_parity_traces,
+            Traces::DebugTraceBlock => read_geth_traces,
+        };
+        let text = self.take(answers.traces, "traces")?.ok_or_else(|| self.not_there())?;
+        Ok(read(text_of(text), count).map(Some))
     }
 
     fn not_there(&self) -> Problem {

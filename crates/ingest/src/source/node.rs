@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use model::chain::{Chain, ChainId};
+use model::raw::Block;
 use rpc::{Pool, UpstreamId};
 use store::Prepared;
 
@@ -41,6 +42,8 @@ pub struct Ask {
     pub senders: Senders,
     /// Nobody else will do: what this node said before is being followed up.
     pub only: Option<UpstreamId>,
+    /// Anybody else rather: this one is on another branch.
+    pub rather_not: Option<UpstreamId>,
 }
 
 impl NodeSource {
@@ -51,6 +54,7 @@ impl NodeSource {
     /// Blocks of neighbouring numbers, rising or falling, hang together in what this returns.
     pub async fn blocks(&self, numbers: &[u64], ask: Ask) -> Result<Vec<Sourced>, Error> {
         let mut not = ask.only.map_or(Vec::new(), |one| all_but(&self.pool, one));
+        not.extend(ask.rather_not.filter(|_| self.pool.upstreams().len() > 1));
         let mut last = None;
         for _ in 0..TRIALS {
             let answered = match self.ask(numbers, &not).await {
@@ -115,10 +119,11 @@ impl NodeSource {
         let numbers = numbers.to_vec();
         let label = self.pool.label(answered.upstream).to_owned();
         let work = move || {
+            let judge = |block: &Block| verify(block, &rules).err();
             let mut prepared: Vec<Prepared> = Vec::with_capacity(numbers.len());
             for (i, number) in numbers.iter().enumerate() {
                 let answers = answered.of_block(i);
-                let block = answers::read_block(*number, &answers, &label)?;
+                let block = answers::read_block(*number, &answers, &label, &judge)?;
                 let proof = verify(&block, &rules)
                     .map_err(|lie| Problem::Fault(*number, Fault::Lie(lie)))?;
                 prepared.push(store::prepare(chain, &block, proof));

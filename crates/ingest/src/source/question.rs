@@ -5,7 +5,8 @@ use std::time::Duration;
 use alloy_primitives::B256;
 use model::raw::Header;
 use rpc::{
-    Call, CallResult, Capabilities, Needs, Plan, RawAnswer, Receipts, State, Traces, UpstreamId,
+    Call, CallResult, Capabilities, Fetched, Needs, Plan, RawAnswer, Receipts, RpcFailureKind,
+    State, Traces, UpstreamId,
 };
 
 use super::node::NodeSource;
@@ -17,6 +18,9 @@ const RECENT_BLOCKS: u64 = 96;
 /// How long, and how often, to look whether upstreams have been tried.
 const SETTLING_TRIALS: usize = 150;
 const SETTLING_PAUSE: Duration = Duration::from_millis(20);
+/// How often to ask again for what a node does not have yet, a little later each time.
+const COMPLETING_ROUNDS: u32 = 4;
+const COMPLETING_PAUSE: Duration = Duration::from_millis(10);
 
 /// What one node said about some blocks.
 pub struct Answered {
@@ -92,8 +96,10 @@ impl NodeSource {
             ..Needs::default()
         };
         let plan = |able: &Capabilities| calls(numbers, able.receipts, dialect(able));
-        let fetched = self.pool.fetch_planned(Plan { calls: &plan, not, needs }).await?;
+        let mut fetched = self.pool.fetch_planned(Plan { calls: &plan, not, needs }).await?;
         let upstream = fetched.upstream;
+        let calls = plan(&fetched.capabilities);
+        self.complete(&mut fetched, &calls, is_old).await?;
         let (able, count) = (&fetched.capabilities, numbers.len());
         let dialect = dialect(able);
         let mut answers = fetched.answers.into_iter();
@@ -104,6 +110,35 @@ impl NodeSource {
         };
         let traces = answers.collect();
         Ok(Answered { upstream, blocks, receipts, traces, dialect, traces_may_lack: is_old })
+    }
+
+    /// Asks again for what was not there. Behind one address there may be several nodes, of which
+    /// some are a little late, and one answer in two may come from those.
+    async fn complete(
+        &self,
+        fetched: &mut Fetched,
+        calls: &[Call],
+        is_old: bool,
+    ) -> Result<(), Error> {
+        let others = all_but(&self.pool, fetched.upstream);
+        let needs = Needs::default();
+        for round in 1..=COMPLETING_ROUNDS {
+            let late: Vec<usize> = (0..calls.len())
+                .filter(|i| fetched.answers.get(*i).is_some_and(|answer| is_late(answer, is_old)))
+                .collect();
+            if late.is_empty() || late.len() == calls.len() {
+                return Ok(());
+            }
+            tokio::time::sleep(COMPLETING_PAUSE * round).await;
+            let calls = late.iter().filter_map(|i| calls.get(*i).cloned()).collect();
+            let again = self.pool.fetch(rpc::Fetch { calls, not: &others, needs }).await?;
+            for (i, answer) in late.into_iter().zip(again.answers) {
+                if let Some(place) = fetched.answers.get_mut(i) {
+                    *place = answer;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// For nodes without `eth_getBlockReceipts`: per block one list, as that method would give it.
@@ -127,6 +162,14 @@ impl NodeSource {
             lists.push(join(answers));
         }
         Ok(lists)
+    }
+}
+
+/// Old blocks are there or will never be; the state to trace them with may be gone for good.
+fn is_late(answer: &CallResult, is_old: bool) -> bool {
+    match answer {
+        Ok(answer) => answer.is_null(),
+        Err(failure) => !is_old && failure.kind() == RpcFailureKind::StateMissing,
     }
 }
 

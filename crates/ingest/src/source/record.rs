@@ -19,8 +19,7 @@ pub fn read_record(text: &[u8]) -> Result<Block, Malformed> {
         serde_json::from_slice(text).map_err(|e| Malformed::new("record", &e.to_string()))?;
     // A block alone, without the record around it, is good enough where it has no transactions.
     let block = record.block.map_or(text, |block| block.get().as_bytes());
-    let mut block =
-        Block::read(block)?.ok_or_else(|| Malformed::new("record", "block is null"))?;
+    let mut block = Block::read(block)?.ok_or_else(|| Malformed::new("record", "block is null"))?;
     if let Some(receipts) = record.receipts {
         block.set_receipts(read_receipts(receipts.get())?)?;
     }

@@ -19,6 +19,11 @@ const BESIDE: [&str; 7] = [
 
 /// `None` where a field of the common form is missing (AuRa seals, for one).
 pub fn header_hash(header: &Header) -> Option<B256> {
+    encode(header).map(keccak256)
+}
+
+/// The header's own bytes, under the same condition.
+pub fn encode(header: &Header) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(700);
     let (parent, uncles, miner) = (header.parent_hash?, header.sha3_uncles?, header.miner?);
     let (state, txs, receipts) =
@@ -44,7 +49,7 @@ pub fn header_hash(header: &Header) -> Option<B256> {
         nonce.encode(out);
         put_fork_fields(header, out);
     });
-    Some(keccak256(&out))
+    Some(out)
 }
 
 /// What London, Shanghai, Cancun and Prague appended, each only where the ones before it are there.

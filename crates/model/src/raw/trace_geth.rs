@@ -156,8 +156,8 @@ fn set(frame: &mut Frame, key: &str, raw: &RawValue) -> Result<(), Malformed> {
     match key {
         "type" => {
             let name: &str = raw.map_or("", RawValue::get).trim_matches('"');
-            frame.kind = FrameKind::from_name(name)
-                .ok_or_else(|| Malformed::new("call type", name))?;
+            frame.kind =
+                FrameKind::from_name(name).ok_or_else(|| Malformed::new("call type", name))?;
         }
         "from" => frame.from = value_or_zero(raw)?,
         "to" => frame.to = optional(raw)?,

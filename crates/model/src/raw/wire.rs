@@ -130,9 +130,18 @@ fn quantity(text: &str) -> Option<(U256, bool)> {
     if digits.is_empty() || digits.len() > 64 {
         return None;
     }
-    let value = U256::from_str_radix(digits, 16).ok()?;
+    let value = big(digits)?;
     let plain = digits == "0" || !digits.starts_with('0');
     Some((value, plain && !has_upper(digits)))
+}
+
+/// At most 64 hex digits.
+fn big(digits: &str) -> Option<U256> {
+    let mut padded = [b'0'; 64];
+    padded.get_mut(64 - digits.len()..)?.copy_from_slice(digits.as_bytes());
+    let mut bytes = [0u8; 32];
+    hex::decode_to_slice(padded, &mut bytes).ok()?;
+    Some(U256::from_be_bytes(bytes))
 }
 
 impl Wire for u64 {
@@ -280,10 +289,7 @@ pub fn write_list<T>(list: &[T], out: &mut Vec<u8>, mut each: impl FnMut(&T, &mu
     out.push(b']');
 }
 
-pub fn unpack_list<T>(
-    input: &mut &[u8],
-    each: impl Fn(&mut &[u8]) -> Option<T>,
-) -> Option<Vec<T>> {
+pub fn unpack_list<T>(input: &mut &[u8], each: impl Fn(&mut &[u8]) -> Option<T>) -> Option<Vec<T>> {
     let count = usize::try_from(take_varint(input)?).ok()?;
     // A broken count must not reserve memory: every item takes at least one byte.
     let mut list = Vec::with_capacity(count.min(input.len()));

@@ -79,7 +79,9 @@ pub async fn ask_planned(shared: &Shared, fetch: &Plan<'_>, load: Load) -> Resul
 
 pub async fn forward(shared: &Shared, call: Call) -> Result<Forwarded, Error> {
     let fetch = Fetch { calls: vec![call], not: &[], needs: Needs::default() };
-    ask(shared, &fetch, Load::Interactive).await.and_then(|fetched| only(shared, fetched.upstream, fetched.answers))
+    ask(shared, &fetch, Load::Interactive)
+        .await
+        .and_then(|fetched| only(shared, fetched.upstream, fetched.answers))
 }
 
 pub async fn forward_once(shared: &Shared, call: Call) -> Result<Forwarded, Error> {

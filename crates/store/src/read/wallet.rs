@@ -7,7 +7,7 @@ use fjall::{Keyspace, Readable};
 use model::chain::ChainId;
 
 use super::View;
-use crate::counts::{Count, LEVELS, bucket};
+use crate::counts::{Count, LEVELS, TOTAL};
 use crate::{Error, keys};
 
 /// Block number and index: where a transaction stands on its chain.
@@ -83,6 +83,13 @@ impl View {
         if q.from_block > q.to_block {
             return Ok(0);
         }
+        let summary = self.wallet_summary(q.chain, q.address)?;
+        if (q.from_block, q.to_block) == (0, u64::MAX) {
+            return Ok(summary.rows(q.with_internal));
+        }
+        if !summary.has_buckets() {
+            return self.count_rows(q, q.from_block, q.to_block);
+        }
         let mut total = 0;
         for (from, to, level) in pieces(q.from_block, q.to_block) {
             total += match level {
@@ -95,7 +102,10 @@ impl View {
 
     /// The wallet's row count and when it last changed.
     pub fn wallet_summary(&self, chain: ChainId, address: Address) -> Result<Count, Error> {
-        match self.snapshot.get(&self.tables.wallet_counts, keys::count(chain, address, 0, 0))? {
+        match self
+            .snapshot
+            .get(&self.tables.wallet_counts, keys::count(chain, address, TOTAL, 0))?
+        {
             Some(row) => Count::unpack(&row).ok_or(Error::BrokenRow { table: "wallet_counts" }),
             None => Ok(Count::default()),
         }
@@ -155,19 +165,16 @@ fn key_range(q: &WalletQuestion) -> Option<RangeInclusive<Vec<u8>>> {
 /// Cuts a range of blocks into whole buckets, large ones in the middle, and single rows at the
 /// ends. Bucket pieces are given as bucket numbers.
 fn pieces(from: u64, to: u64) -> Vec<(u64, u64, Option<u8>)> {
-    if from == 0 && to == u64::MAX {
-        return vec![(0, 0, Some(0))];
-    }
     let mut pieces = Vec::with_capacity(6);
     let mut rest = vec![(from, to)];
-    for (level, shift) in LEVELS.into_iter().skip(1) {
+    for (level, shift) in LEVELS {
         let mut left_over = Vec::with_capacity(2);
         for (from, to) in rest {
             // The first bucket that starts in the range, and the first that does not end in it.
-            let first = bucket(from, shift) + u64::from(from & ((1 << shift) - 1) != 0);
+            let first = (from >> shift) + u64::from(from & ((1 << shift) - 1) != 0);
             let end = match to.checked_add(1) {
-                Some(after) => bucket(after, shift),
-                None => bucket(u64::MAX, shift) + 1,
+                Some(after) => after >> shift,
+                None => (u64::MAX >> shift) + 1,
             };
             if first >= end {
                 left_over.push((from, to));
@@ -204,7 +211,7 @@ mod tests {
                 let mut spans: Vec<(u64, u64)> = pieces(from, to)
                     .into_iter()
                     .map(|(a, b, level)| {
-                        let shift = level.map_or(0, |l| LEVELS[usize::from(l)].1);
+                        let shift = level.map_or(0, |l| LEVELS[usize::from(l) - 1].1);
                         (a << shift, ((b + 1) << shift) - 1)
                     })
                     .collect();

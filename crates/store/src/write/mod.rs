@@ -5,6 +5,7 @@
 //! back prepares it again from what is stored and removes the same rows.
 
 mod batch;
+mod counting;
 mod fitting;
 mod prepared;
 

@@ -92,7 +92,10 @@ fn without_logs(receipt: &Receipt, proof: Proof) -> (Receipt, bool) {
     if receipt.logs.as_ref().is_some_and(Vec::is_empty) {
         bare.logs = Some(Vec::new());
     }
-    let of_logs = proof.has(Proof::RECEIPTS) && bare.logs_bloom.is_some();
+    let has_logs = receipt.logs.as_ref().is_some_and(|logs| !logs.is_empty());
+    // Chains that do not fill blooms in leave them empty beside logs.
+    let of_logs = proof.has(Proof::RECEIPTS)
+        && bare.logs_bloom.is_some_and(|bloom| bloom.is_zero() != has_logs);
     if of_logs {
         bare.logs_bloom = None;
     }

@@ -4,6 +4,7 @@ use alloy_primitives::B256;
 use model::proof::Proof;
 use model::raw::{Block, Frame};
 use store::{Change, EntryKind, Error, prepare};
+use testkit::SimConfig;
 
 use crate::setup::*;
 
@@ -164,4 +165,24 @@ fn chains_do_not_see_each_other() {
     assert_eq!(view.chains().unwrap(), [CHAIN, id]);
     assert_eq!(view.head(id).unwrap().unwrap().number, 9);
     assert_eq!(view.journal_head(id).unwrap(), 10);
+}
+
+/// The exchange has several hundred rows here, more than a wallet is counted without buckets.
+#[test]
+fn a_wallet_grows_into_buckets_and_shrinks_out_of_them() {
+    let chain = made(SimConfig { txs_per_block: 20, wallets: 12, ..SimConfig::seeded(9) }, 80);
+    let exchange = chain.address_of("exchange").unwrap();
+    let home = Home::new();
+    let mut digests = vec![home.digest()];
+    for number in 0..=80 {
+        home.apply(vec![at(&chain, number)]).unwrap();
+        digests.push(home.digest());
+    }
+    assert!(home.store().view().wallet_summary(CHAIN, exchange).unwrap().has_buckets());
+    assert_eq!(home.digest(), indexed(&chain).digest(), "one by one or all at once");
+    for number in (0..=80).rev() {
+        assert_eq!(Some(home.digest()), digests.pop(), "before block {number} is reverted");
+        home.revert(vec![number]).unwrap();
+    }
+    assert_eq!(Some(home.digest()), digests.pop());
 }

@@ -17,7 +17,7 @@ fn a_folder_belongs_to_one_process_at_a_time() {
 
 #[test]
 fn an_unknown_format_is_named_and_left_alone() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = scratch();
     let path = dir.path().join("store");
     {
         let db = fjall::Database::builder(&path).open().unwrap();
@@ -33,7 +33,7 @@ fn an_unknown_format_is_named_and_left_alone() {
 
 #[test]
 fn a_folder_that_cannot_be_made_is_named() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = scratch();
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
     let text = Store::open(&Options::new(file.join("store"))).err().unwrap().to_string();

@@ -18,7 +18,7 @@ pub struct Home {
 
 impl Home {
     pub fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = scratch();
         let store = Some(open(&dir).unwrap());
         Home { dir, store }
     }
@@ -59,7 +59,7 @@ pub fn small_chain(seed: u64, blocks: usize) -> SimChain {
     made(SimConfig { txs_per_block: 3, wallets: 12, ..SimConfig::seeded(seed) }, blocks)
 }
 
-fn made(config: SimConfig, blocks: usize) -> SimChain {
+pub fn made(config: SimConfig, blocks: usize) -> SimChain {
     let mut chain = SimChain::new(config);
     chain.extend(blocks);
     chain
@@ -104,4 +104,11 @@ pub fn indexed(chain: &SimChain) -> Home {
 /// The same cases on every run.
 pub fn cases(cases: u32) -> Config {
     Config { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(2), ..Config::default() }
+}
+
+/// In memory where there is such a place: opening a store waits for the disk many times.
+pub fn scratch() -> TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    let made = memory.is_dir().then(|| tempfile::tempdir_in(memory).ok()).flatten();
+    made.unwrap_or_else(|| tempfile::tempdir().unwrap())
 }

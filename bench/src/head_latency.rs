@@ -1,0 +1,58 @@
+//! (e) From a block's birth at the node to its rows in an answer.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use testkit::{SimConfig, SimNode, shared, write};
+
+use crate::ingest_rate::wait_until;
+use crate::process::{KEY, serve};
+use crate::say;
+
+const HISTORY: usize = 50;
+
+pub async fn run(headwater: &Path, blocks: usize) -> Result<()> {
+    let chain = shared(SimConfig { txs_per_block: 150, ..SimConfig::seeded(5) });
+    write(&chain).extend(HISTORY);
+    let node = SimNode::start(chain.clone()).await?;
+    let folder = tempfile::tempdir()?;
+    let config = folder.path().join("config.toml");
+    let section = format!(
+        "[chains.sim]\nid = 1337\nupstreams = [{{ url = \"{}\", ws_url = \"{}\" }}]\n",
+        node.url(),
+        node.ws_url()
+    );
+    std::fs::write(&config, section)?;
+    let arguments = ["--config".to_owned(), config.display().to_string()];
+    let server = serve(headwater, &folder.path().join("data"), &arguments, &[]).await?;
+    wait_until(&server.url, "sim", HISTORY as u64 + 1).await?;
+    let client = reqwest::Client::new();
+    let url = format!("{}/api/v2.2/{:#x}?chain=sim&limit=1", server.url, alloy_primitives::Address::ZERO);
+    let mut times = Vec::new();
+    for _ in 0..blocks {
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        let number = {
+            let mut chain = write(&chain);
+            chain.extend(1);
+            chain.head_number()
+        };
+        // The block is made and announced when `extend` returns.
+        let born = Instant::now();
+        while newest(&client, &url).await? < number {
+            tokio::time::sleep(Duration::from_micros(200)).await;
+        }
+        times.push(born.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN);
+    say(&format!("(e) head to answer, {blocks} blocks of 150 transactions with traces: p50 {:.1} ms, p99 {:.1} ms", at(0.5), at(0.99)))?;
+    server.process.stop()
+}
+
+async fn newest(client: &reqwest::Client, url: &str) -> Result<u64> {
+    let response = client.get(url).header("x-api-key", KEY).send().await?;
+    let ranges = response.headers().get("x-indexed-blocks").context("no coverage header")?.to_str()?;
+    let last = ranges.rsplit('-').next().unwrap_or_default();
+    Ok(last.parse().unwrap_or(0))
+}

@@ -1,0 +1,73 @@
+//! A closed-loop HTTP client: a few connections that ask again as soon as they were answered.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+pub struct Load {
+    pub requests_per_s: f64,
+    pub body_bytes: usize,
+}
+
+/// `path` with `headers` on `address`, over `connections` kept alive, for a while.
+pub async fn run(address: &str, path: &str, headers: &str, connections: usize, lasts: Duration) -> Result<Load> {
+    let request = format!("GET {path} HTTP/1.1\r\nhost: bench\r\n{headers}\r\n").into_bytes();
+    let end = Instant::now() + lasts;
+    let mut tasks = Vec::new();
+    for _ in 0..connections {
+        let (address, request) = (address.to_owned(), request.clone());
+        tasks.push(tokio::spawn(async move { one(&address, &request, end).await }));
+    }
+    let start = Instant::now();
+    let (mut count, mut body_bytes) = (0u64, 0);
+    for task in tasks {
+        let (requests, bytes) = task.await??;
+        count += requests;
+        body_bytes = bytes;
+    }
+    Ok(Load { requests_per_s: count as f64 / start.elapsed().as_secs_f64(), body_bytes })
+}
+
+async fn one(address: &str, request: &[u8], end: Instant) -> Result<(u64, usize)> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let mut buffer = vec![0u8; 1 << 20];
+    let (mut count, mut length) = (0, 0);
+    while Instant::now() < end {
+        stream.write_all(request).await?;
+        length = read_answer(&mut stream, &mut buffer).await?;
+        count += 1;
+    }
+    Ok((count, length))
+}
+
+async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<usize> {
+    let mut filled = 0;
+    loop {
+        if filled == buffer.len() {
+            buffer.resize(filled * 2, 0);
+        }
+        let free = buffer.get_mut(filled..).context("buffer")?;
+        let read = stream.read(free).await?;
+        anyhow::ensure!(read > 0, "the server closed the connection");
+        filled += read;
+        let head = buffer.get(..filled).context("buffer")?;
+        let Some(split) = find(head, b"\r\n\r\n") else { continue };
+        let text = std::str::from_utf8(head.get(..split).context("head")?)?;
+        anyhow::ensure!(text.starts_with("HTTP/1.1 200"), "answer: {text}");
+        let length = text
+            .lines()
+            .find_map(|l| l.to_ascii_lowercase().strip_prefix("content-length:").map(|v| v.trim().to_owned()))
+            .context("no content-length")?
+            .parse::<usize>()?;
+        if filled >= split + 4 + length {
+            return Ok(length);
+        }
+    }
+}
+
+fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    text.windows(what.len()).position(|w| w == what)
+}

@@ -1,0 +1,103 @@
+//! Benchmarks: each prints ratios against a peer or a limit measured in the same run. `bench/run`
+//! prepares what they need and runs them all.
+
+mod big_wallet;
+mod head_latency;
+mod ingest_rate;
+mod load;
+mod pages;
+mod process;
+mod sizes;
+mod stages;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// (a) Ingest from a local node, against cryo; and bytes on disk
+    Ingest {
+        #[arg(long)]
+        headwater: PathBuf,
+        /// The rig's generator and its blocks; without them the simulated node is used
+        #[arg(long, requires = "baked")]
+        synthchain: Option<PathBuf>,
+        #[arg(long)]
+        baked: Option<PathBuf>,
+        #[arg(long)]
+        cryo_python: Option<PathBuf>,
+        #[arg(long, default_value_t = 2_500)]
+        blocks: u64,
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
+    /// (a) Where the time of ingest goes, stage by stage, on one core; (d) sizes of the same blocks
+    Stages {
+        #[arg(long)]
+        node: String,
+        #[arg(long, default_value_t = 400)]
+        blocks: u64,
+        #[arg(long)]
+        traces: bool,
+    },
+    /// (b) and (c): wallet pages
+    Pages {
+        #[arg(long)]
+        headwater: PathBuf,
+        #[arg(long, default_value_t = 5_000_000)]
+        huge: u64,
+    },
+    /// (e) From a new head to an answer that has it
+    Latency {
+        #[arg(long)]
+        headwater: PathBuf,
+        #[arg(long, default_value_t = 200)]
+        blocks: usize,
+    },
+    /// The bare server of (b)
+    #[command(hide = true)]
+    Bare { address: String, file: PathBuf },
+}
+
+fn main() -> Result<()> {
+    let command = Cli::parse().command;
+    if let Command::Bare { address, file } = &command {
+        return pages::bare(address, file);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match command {
+            Command::Ingest { headwater, synthchain, baked, cryo_python, blocks, rounds } => {
+                let (url, _node) = ingest_rate::node(synthchain.zip(baked), blocks).await?;
+                let txs_per_block = ingest_rate::TXS_PER_BLOCK;
+                let options = ingest_rate::Options { headwater, node: url.clone(), blocks, txs_per_block, rounds, cryo_python };
+                ingest_rate::run(&options).await?;
+                for traces in [false, true] {
+                    stages::run(&url, 400.min(blocks), traces).await?;
+                }
+                Ok(())
+            }
+            Command::Stages { node, blocks, traces } => stages::run(&node, blocks, traces).await,
+            Command::Pages { headwater, huge } => pages::run(&headwater, huge).await,
+            Command::Latency { headwater, blocks } => head_latency::run(&headwater, blocks).await,
+            Command::Bare { .. } => Ok(()),
+        }
+    })
+}
+
+/// A line of a table, on stdout.
+fn say(line: &str) -> Result<()> {
+    use std::io::Write;
+    Ok(writeln!(std::io::stdout().lock(), "{line}")?)
+}

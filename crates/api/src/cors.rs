@@ -1,0 +1,38 @@
+//! Lets pages in browsers ask. The key travels in a header or path that the page itself sets, never
+//! in a cookie, so any page may ask: without a key it gets nothing. Health and status stay outside.
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+const METHODS: &str = "GET, HEAD, POST, OPTIONS";
+/// What the official browser SDK and our own clients send.
+const MAY_SEND: &str = "X-API-Key, Authorization, Content-Type, X-Request-Id, X-Wire-Profile, \
+    X-Moralis-Platform, X-Moralis-Platform-Version, X-Moralis-Build-Target, X-Moralis-Product";
+const MAY_READ: &str =
+    "X-Request-Id, X-Request-Weight, X-Indexed-Blocks, X-Coverage, X-Traces, Retry-After";
+/// A day; browsers cap it as they like.
+const REMEMBER_S: &str = "86400";
+
+pub async fn layer(request: Request, next: Next) -> Response {
+    let preflight = request.method() == Method::OPTIONS;
+    let mut response = match preflight {
+        true => StatusCode::NO_CONTENT.into_response(),
+        false => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+    if preflight {
+        put(headers, header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+        put(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, MAY_SEND);
+        put(headers, header::ACCESS_CONTROL_MAX_AGE, REMEMBER_S);
+    } else {
+        put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, MAY_READ);
+    }
+    response
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers.insert(name, HeaderValue::from_static(value));
+}

@@ -1,0 +1,125 @@
+//! A server over a small simulated chain, and a client that sends whatever it is told to.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::keys::{KeyFile, KeyRing};
+use api::{App, Config, Hosts, Labels, Parts, ServedChain};
+use gateway::{ChainNode, Gateway};
+use model::chain::{ChainId, ChainTable, Operation, PrivateChain};
+use model::cursor::CursorKey;
+use model::proof::Proof;
+use model::raw::{Block, read_parity_traces};
+use store::{Change, Options, Store, prepare};
+use testkit::{SimChain, SimConfig};
+
+pub const KEY: &str = "key";
+pub const CHAIN: ChainId = ChainId(1337);
+const BLOCKS: u64 = 6;
+
+pub struct House {
+    pub address: SocketAddr,
+    pub wallet: String,
+    _runtime: tokio::runtime::Runtime,
+    _folder: tempfile::TempDir,
+}
+
+impl House {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(folder.path())).unwrap();
+        let mut chain = SimChain::new(SimConfig::seeded(5));
+        chain.extend(BLOCKS as usize);
+        fill(&store, &chain);
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let app = App::new(parts(store, folder.path()));
+        let address = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            tokio::spawn(async move { axum::serve(listener, api::router(app, Hosts::ALL)).await });
+            address
+        });
+        let wallet = format!("{:#x}", chain.address_of("exchange").unwrap());
+        House { address, wallet, _runtime: runtime, _folder: folder }
+    }
+
+    /// GET with the right key.
+    pub fn get(&self, target: &str) -> Answer {
+        self.send(&format!("GET {target} HTTP/1.1\r\nx-api-key: {KEY}\r\n"), b"")
+    }
+
+    pub fn send(&self, head: &str, body: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let length = body.len();
+        let head =
+            format!("{head}host: test\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let _ = stream.write_all(body);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        Answer { status: status.unwrap_or(0), head: head.to_lowercase(), body: body.to_owned() }
+    }
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    /// 0 where there was none.
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn message(&self) -> String {
+        let json: serde_json::Value = serde_json::from_str(&self.body).unwrap_or_default();
+        json.get("message").and_then(|m| m.as_str()).unwrap_or_default().to_owned()
+    }
+}
+
+fn fill(store: &Store, chain: &SimChain) {
+    for number in 0..=BLOCKS {
+        let mut block = Block::read(&chain.block_json(number, true).unwrap()).unwrap().unwrap();
+        let receipts = serde_json::from_slice(&chain.receipts_json(number).unwrap()).unwrap();
+        block.set_receipts(receipts).unwrap();
+        let traces = String::from_utf8(chain.traces_parity_json(number).unwrap().to_vec()).unwrap();
+        block.traces = Some(read_parity_traces(&traces, block.txs.len()).unwrap());
+        let apply = vec![prepare(CHAIN, &block, Proof::default())];
+        store.commit(CHAIN, Change { revert: Vec::new(), apply }).unwrap();
+    }
+}
+
+fn parts(store: Store, folder: &std::path::Path) -> Parts {
+    let silent = PrivateChain {
+        operations: Some(vec![Operation::Rpc]),
+        ..PrivateChain::new(ChainId(77), "silent")
+    };
+    let table = ChainTable::builtin().unwrap();
+    let table =
+        table.with_private(PrivateChain::new(CHAIN, "sim")).unwrap().with_private(silent).unwrap();
+    let served = |name: &str| {
+        let chain = Arc::new(table.find(name).unwrap().clone());
+        ServedChain { chain, pool: None, ingest: None }
+    };
+    let chains = vec![served("sim"), served("silent")];
+    let nodes: Vec<_> =
+        chains.iter().map(|c| ChainNode { chain: c.chain.clone(), pool: None }).collect();
+    Parts {
+        config: Config { body_bytes_max: 1 << 16, ..Config::default() },
+        gateway: Gateway::new(gateway::Config::default(), store.clone(), nodes),
+        store,
+        table: Arc::new(table),
+        chains,
+        keys: KeyRing::new(KeyFile::in_folder(folder), Some(KEY), 0).unwrap(),
+        cursor_key: CursorKey::new([7; 32]),
+        labels: Labels::default(),
+        // Stands for whatever goes wrong inside.
+        metrics: Box::new(|| panic!("no metrics today")),
+        version: "test",
+    }
+}

@@ -1,0 +1,33 @@
+//! The binary as its users meet it: processes, real HTTP, real files. No network beyond this machine.
+//!
+//! `process` starts it, `client` asks it, `raw` asks it things no proper client would; `records` and
+//! `world` make chains to ask about. Every other file is one set of promises.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that is surprised has to fail, and says where"
+)]
+
+mod client;
+mod process;
+mod raw;
+mod records;
+mod world;
+
+mod answers;
+mod bad_input;
+mod command_line;
+mod coverage;
+mod demo;
+mod kill_nine;
+mod ledger;
+mod mainnet;
+mod multichain;
+mod operating;
+mod paging;
+mod secrets;
+mod simulated;
+mod snapshots;

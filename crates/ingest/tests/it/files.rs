@@ -1,0 +1,225 @@
+//! Import files: every kind is read, nothing in them can do harm.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use ingest::import::{Refusal, import};
+use ingest::source::{files, read_record};
+use ingest::verify::verify;
+use model::chain::Verification;
+use proptest::prelude::*;
+use testkit::{SimChain, read};
+
+use crate::setup::*;
+
+fn record(chain: &SimChain, number: u64, traces: &[u8]) -> String {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    format!(
+        r#"{{"block":{},"receipts":{},"traces":{}}}"#,
+        text(&chain.block_json(number, true).unwrap()),
+        text(&chain.receipts_json(number).unwrap()),
+        text(traces)
+    )
+}
+
+fn geth(chain: &SimChain, number: u64) -> String {
+    record(chain, number, &chain.traces_geth_json(number).unwrap())
+}
+
+fn write(dir: &Path, name: &str, text: &[u8]) -> PathBuf {
+    let path = dir.join(name);
+    let file = std::fs::File::create(&path).unwrap();
+    if name.ends_with(".gz") {
+        let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        out.write_all(text).unwrap();
+        out.finish().unwrap();
+    } else if name.ends_with(".zst") {
+        zstd::stream::copy_encode(text, file, 1).unwrap();
+    } else {
+        std::fs::write(&path, text).unwrap();
+    }
+    path
+}
+
+#[test]
+fn every_kind_of_file_gives_the_same_store() {
+    let chain = sim(180, 12);
+    let chain = read(&chain);
+    let records: Vec<String> = (0..=12).map(|number| geth(&chain, number)).collect();
+    let dir = scratch();
+    let lines = format!("{}\n\n", records.join("\n")).into_bytes();
+    let list = format!(" [{}]\n", records.join(",")).into_bytes();
+    let mut kinds: Vec<Vec<PathBuf>> = Vec::new();
+    for end in ["", ".gz", ".zst"] {
+        kinds.push(vec![write(dir.path(), &format!("lines.jsonl{end}"), &lines)]);
+        kinds.push(vec![write(dir.path(), &format!("list.json{end}"), &list)]);
+    }
+    let single =
+        |(i, text): (usize, &String)| write(dir.path(), &format!("{i}.json.gz"), text.as_bytes());
+    kinds.push(records.iter().enumerate().map(single).collect());
+    let expected = honest_digest(&chain, 0, Dialect::Geth);
+    for paths in kinds {
+        let home = scratch();
+        let store = open(&home);
+        let summary = import(&store, &crate::setup::chain(Verification::Full), &paths, &|_| {});
+        let summary = summary.unwrap();
+        assert!(summary.refused.is_empty(), "{:?}", summary.refused);
+        assert_eq!((summary.blocks, summary.verified, summary.transactions), (13, 13, 48));
+        assert_eq!(store.view().digest(CHAIN).unwrap(), expected, "{paths:?}");
+    }
+}
+
+#[test]
+fn both_trace_dialects_are_recognised() {
+    let chain = sim(181, 4);
+    let chain = read(&chain);
+    for number in 0..=4 {
+        let parity = record(&chain, number, &chain.traces_parity_json(number).unwrap());
+        for (text, dialect) in [(geth(&chain, number), Dialect::Geth), (parity, Dialect::Parity)] {
+            let read = read_record(text.as_bytes()).unwrap();
+            assert_eq!(read, block(&chain, number, dialect));
+        }
+        assert_eq!(read_record(record(&chain, number, b"null").as_bytes()).unwrap().traces, None);
+    }
+    let genesis = read_record(&chain.block_json(0, true).unwrap()).unwrap();
+    assert_eq!(genesis.hash, chain.block(0).unwrap().hash, "a block alone is a record, too");
+}
+
+#[test]
+fn what_cannot_be_used_is_named_and_the_rest_goes_in() {
+    let chain = sim(182, 6);
+    let other = sim(183, 6);
+    let (chain, other) = (read(&chain), read(&other));
+    let dir = scratch();
+    let lie = geth(&chain, 3).replacen("\"gasUsed\":\"0x", "\"gasUsed\":\"0x1", 1);
+    let lines = [
+        geth(&chain, 1),
+        "{\"block\":".into(),
+        geth(&chain, 2),
+        lie,
+        geth(&other, 3),
+        geth(&chain, 5),
+    ];
+    let paths = [
+        write(dir.path(), "lines.jsonl", lines.join("\n").as_bytes()),
+        write(dir.path(), "blocks.csv", b"a,b"),
+        dir.path().join("missing.json"),
+        write(dir.path(), "empty.json", b""),
+    ];
+    std::fs::write(dir.path().join("torn.json.gz"), b"no gzip").unwrap();
+    let paths: Vec<PathBuf> = paths.into_iter().chain([dir.path().join("torn.json.gz")]).collect();
+    let home = scratch();
+    let store = open(&home);
+    let summary =
+        import(&store, &crate::setup::chain(Verification::Full), &paths, &|_| {}).unwrap();
+    let mut texts: Vec<String> =
+        summary.refused.iter().map(|refusal| refusal.to_string()).collect();
+    texts.sort();
+    assert_eq!(summary.blocks, 3);
+    assert_eq!(store.view().coverage(CHAIN).unwrap().ranges(), [(1, 2), (5, 5)]);
+    for part in
+        ["lines.jsonl, record 2", "header hash", "unknown kind of file", "missing.json", "torn"]
+    {
+        assert!(texts.iter().any(|text| text.contains(part)), "{part}: {texts:#?}");
+    }
+    let detached = |r: &Refusal| matches!(r, Refusal::Store { number: 3, .. });
+    assert!(summary.refused.iter().any(detached), "{texts:#?}");
+    assert_eq!(texts.len(), 6, "{texts:#?}");
+}
+
+/// Reads, verifies and prepares: everything that happens to a record before it is written.
+fn digest_record(text: &[u8]) {
+    let Ok(block) = read_record(text) else { return };
+    for verification in [Verification::Full, Verification::Lenient] {
+        let proof = verify(&block, &rules(verification)).unwrap_or_default();
+        store::prepare(CHAIN, &block, proof);
+    }
+    let mut out = Vec::new();
+    block.write_json(true, &mut out);
+    serde_json::from_slice::<serde_json::Value>(&out).unwrap();
+}
+
+/// Values that numbers and lists of a record are replaced by.
+const ODD: [&str; 12] = [
+    "\"0xffffffffffffffff\"",
+    "\"0x8000000000000000\"",
+    "\"0x0\"",
+    "\"0x\"",
+    "null",
+    "[]",
+    "{}",
+    "-1",
+    "18446744073709551616",
+    "\"\\u0000\"",
+    "true",
+    "\"0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff\"",
+];
+
+#[test]
+fn no_bytes_of_a_file_make_it_panic() {
+    let dir = scratch();
+    let names = ["a.json", "a.jsonl", "a.json.gz", "a.jsonl.gz", "a.json.zst", "a.jsonl.zst"];
+    let mut runner = proptest::test_runner::TestRunner::new(cases(200));
+    let bytes = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..200),
+        "[\\[\\]{}\",:0-9a-fx\\n ]{0,200}".prop_map(String::into_bytes),
+        Just(b"{\"block\":{\"number\":\"0x1\",\"transactions\":[]}}".to_vec()),
+    ];
+    let checked = runner.run(&(bytes, 0..names.len(), any::<bool>()), |(bytes, name, packed)| {
+        let path = dir.path().join(names[name]);
+        match packed {
+            true => drop(write(dir.path(), names[name], &bytes)),
+            false => std::fs::write(&path, &bytes).unwrap(),
+        }
+        if let Ok(records) = files::open(&path) {
+            prop_assert!(records.count() <= 201, "a file ends");
+        }
+        digest_record(&bytes);
+        Ok(())
+    });
+    checked.unwrap();
+}
+
+#[test]
+fn no_mutation_of_a_record_makes_it_panic() {
+    let chain = sim(184, 6);
+    let chain = read(&chain);
+    let traces = |number| chain.traces_parity_json(number).unwrap();
+    let valid: Vec<String> =
+        (0..=6).flat_map(|n| [geth(&chain, n), record(&chain, n, &traces(n))]).collect();
+    // Where a value begins: behind a colon.
+    let values: Vec<Vec<usize>> =
+        valid.iter().map(|text| text.match_indices(':').map(|(i, _)| i + 1).collect()).collect();
+    let mutation = (
+        0..valid.len(),
+        prop::collection::vec((any::<prop::sample::Index>(), 0..ODD.len()), 0..4),
+        prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+        any::<Option<prop::sample::Index>>(),
+    );
+    let mut runner = proptest::test_runner::TestRunner::new(cases(400));
+    let checked = runner.run(&mutation, |(i, replaced, bytes, cut)| {
+        let mut text = valid[i].clone();
+        let mut places: Vec<(usize, &str)> =
+            replaced.iter().map(|(at, odd)| (*at.get(&values[i]), ODD[*odd])).collect();
+        places.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        places.dedup_by_key(|(at, _)| *at);
+        for (at, odd) in places {
+            let value = serde_json::Deserializer::from_str(&text[at..])
+                .into_iter::<&serde_json::value::RawValue>()
+                .next();
+            if let Some(Ok(value)) = value {
+                let end = at + value.get().len();
+                text.replace_range(at..end, odd);
+            }
+        }
+        let mut text = text.into_bytes();
+        for (at, byte) in bytes {
+            let at = at.index(text.len());
+            text[at] = byte;
+        }
+        text.truncate(cut.map_or(text.len(), |at| at.index(text.len())));
+        digest_record(&text);
+        Ok(())
+    });
+    checked.unwrap();
+}

@@ -1,0 +1,23 @@
+//! Ingest against simulated nodes that are slow, lost, reorganised or dishonest: whatever happens on
+//! the way, the store ends as if the final chain had been indexed from scratch.
+
+#[cfg(test)]
+mod backfill;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod follow;
+#[cfg(test)]
+mod liars;
+#[cfg(test)]
+mod reorgs;
+#[cfg(test)]
+mod setup;
+#[cfg(test)]
+mod simulation;
+#[cfg(test)]
+mod verify;

@@ -1,0 +1,86 @@
+//! Brings the counts of the wallets that a commit touches up to date.
+
+use alloy_primitives::Address;
+use fjall::Readable;
+
+use super::batch::Batch;
+use crate::counts::{Buckets, Count, Delta, TOTAL};
+use crate::{Error, keys};
+
+const BROKEN: Error = Error::BrokenRow { table: "wallet_counts" };
+
+impl Batch<'_> {
+    pub(super) fn write_counts(&mut self) -> Result<(), Error> {
+        for (address, changes) in std::mem::take(&mut self.deltas).into_sorted() {
+            let key = keys::count(self.chain, address, TOTAL, 0);
+            let old = self.count_at(&key)?;
+            let mut new = old.changed_by(changes.total()).ok_or(BROKEN)?;
+            new.version = self.seq;
+            self.put_count(key, new);
+            match (old.has_buckets(), new.has_buckets()) {
+                (false, false) => {}
+                (true, true) => self.change_buckets(address, &changes)?,
+                (false, true) => {
+                    // What is stored is few rows, and counted in no bucket yet.
+                    let mut all = self.stored_rows(address)?;
+                    all.extend(changes);
+                    self.change_buckets(address, &all)?;
+                }
+                (true, false) => self.drop_buckets(address)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn count_at(&self, key: &[u8]) -> Result<Count, Error> {
+        match self.store.inner.tables.wallet_counts.get(key)? {
+            Some(row) => Count::unpack(&row).ok_or(BROKEN),
+            None => Ok(Count::default()),
+        }
+    }
+
+    fn put_count(&mut self, key: Vec<u8>, count: Count) {
+        let table = self.store.inner.tables.wallet_counts.clone();
+        match count.is_zero() {
+            true => self.drop_key(&table, key),
+            false => self.put(&table, key, count.pack()),
+        }
+    }
+
+    fn change_buckets(&mut self, address: Address, changes: &Buckets) -> Result<(), Error> {
+        for (level, bucket, delta) in changes.levels() {
+            let key = keys::count(self.chain, address, level, bucket);
+            let new = self.count_at(&key)?.changed_by(delta).ok_or(BROKEN)?;
+            self.put_count(key, new);
+        }
+        Ok(())
+    }
+
+    fn stored_rows(&self, address: Address) -> Result<Buckets, Error> {
+        let view = self.store.view();
+        let mut rows = Buckets::default();
+        for (table, direct) in
+            [(&view.tables.wallet_txs, true), (&view.tables.wallet_internal, false)]
+        {
+            for item in view.snapshot.prefix(table, keys::of_wallet(self.chain, address)) {
+                let (number, _) = keys::place_of_wallet_key(&item.key()?)
+                    .ok_or(Error::BrokenRow { table: "wallet" })?;
+                rows.add(number, Delta::of(direct, 1));
+            }
+        }
+        Ok(rows)
+    }
+
+    fn drop_buckets(&mut self, address: Address) -> Result<(), Error> {
+        let view = self.store.view();
+        let table = &view.tables.wallet_counts;
+        let total = keys::count(self.chain, address, TOTAL, 0);
+        for item in view.snapshot.prefix(table, keys::of_wallet(self.chain, address)) {
+            let key = item.key()?.to_vec();
+            if key != total {
+                self.drop_key(table, key);
+            }
+        }
+        Ok(())
+    }
+}

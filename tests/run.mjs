@@ -1,0 +1,81 @@
+// Runs real clients against a running headwater: starts a node and the server, makes a chain, runs
+// each suite as a program of its own, and adds up. `node tests/run.mjs [suite…]` runs some of them.
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { anvilBinary, emptyFolder, settled, startAnvil, startHeadwater } from './support/processes.mjs';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const wanted = process.argv.slice(2);
+const total = { passed: 0, failed: 0, skipped: 0 };
+const add = (counts) => Object.keys(total).forEach((name) => { total[name] += counts[name] ?? 0; });
+const skip = (what, why) => { console.log(`SKIPPED: ${what}: ${why}`); add({ skipped: 1 }); };
+
+function run(command, args, env) {
+  return new Promise((done) => {
+    const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'pipe'] });
+    let stderr = '';
+    child.stderr.on('data', (bytes) => { stderr += bytes; process.stderr.write(bytes); });
+    child.on('error', (error) => done({ code: -1, stderr: String(error) }));
+    child.on('exit', (code) => done({ code, stderr }));
+  });
+}
+
+/** A file of node:test; its counts come from a second report beside the readable one. */
+async function nodeTests(file, env = {}) {
+  const report = path.join(emptyFolder('reports'), 'report.tap');
+  const { code } = await run(process.execPath, [
+    '--test', '--test-concurrency=1', '--test-reporter=spec', '--test-reporter-destination=stdout', '--test-reporter=tap', `--test-reporter-destination=${report}`, path.join(here, file),
+  ], env);
+  const text = fs.existsSync(report) ? fs.readFileSync(report, 'utf8') : '';
+  const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  const counts = { passed: count('pass'), failed: count('fail') + count('cancelled'), skipped: count('skipped') };
+  if (code !== 0 && !counts.failed) counts.failed = 1;
+  add(counts);
+}
+
+async function pythonTests(file, env) {
+  const python = process.env.HEADWATER_PYTHON ?? 'python3';
+  const { code, stderr } = await run(python, [path.join(here, file), '--verbose'], env);
+  const count = (pattern) => Number(pattern.exec(stderr)?.[1] ?? 0);
+  const ran = count(/^Ran (\d+) test/m), skipped = count(/skipped=(\d+)/);
+  const failed = Math.max(count(/failures=(\d+)/) + count(/errors=(\d+)/), code === 0 ? 0 : 1);
+  add({ passed: Math.max(ran - failed - skipped, 0), failed, skipped });
+}
+
+async function clients() {
+  const { makeChain, write } = await import('./clients/expectations.mjs');
+  const anvil = await startAnvil('clients-node');
+  const sender = await makeChain(anvil.url);
+  const headwater = await startHeadwater('clients', [anvil.url]);
+  await settled(headwater, anvil.url);
+  const file = path.join(emptyFolder('expectations'), 'expectations.json');
+  write(file, sender, anvil.url);
+  const env = { HEADWATER_URL: headwater.url, HEADWATER_KEY: headwater.key, HEADWATER_EXPECTATIONS: file };
+  await nodeTests('clients/moralis.test.mjs', env);
+  await nodeTests('clients/node_rpc.test.mjs', env);
+  await pythonTests('clients/test_moralis.py', env);
+  await pythonTests('clients/test_web3.py', env);
+  await headwater.stop();
+  await anvil.stop();
+}
+
+async function rig() {
+  const { prepare } = await import('./rig/prepare.mjs');
+  const why = await prepare();
+  if (why) return skip('the chain rig', why);
+  await nodeTests('rig/rig.test.mjs');
+}
+
+const suites = { clients, follow: () => nodeTests('clients/follow.test.mjs'), rig };
+for (const [name, suite] of Object.entries(suites)) {
+  if (wanted.length && !wanted.includes(name)) continue;
+  const started = Date.now();
+  console.log(`\n-- ${name}`);
+  if (!anvilBinary()) { skip(name, 'no anvil for this machine (set ANVIL to the binary)'); continue; }
+  await suite();
+  console.log(`-- ${name}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
+console.log(`\nreal clients: ${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exit(total.failed || !(total.passed + total.skipped) ? 1 : 0);

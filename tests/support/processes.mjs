@@ -1,0 +1,105 @@
+// Starts and stops what the tests talk to: anvil and headwater. Everything binds to 127.0.0.1, and
+// whatever is still running when this process ends is ended with it.
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { rpc } from './http.mjs';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+export const scratch = path.resolve(process.env.HEADWATER_SCRATCH ?? path.join(repository, 'target'));
+export const KEY = 'client-tests-0123456789abcdef0123456789abcdef';
+
+const children = new Set();
+process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
+
+export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** A folder of its own under the scratch folder, empty. */
+export function emptyFolder(name) {
+  const folder = path.join(scratch, 'client-tests', name);
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+export function freePort() {
+  return new Promise((done, fail) => {
+    const server = net.createServer().on('error', fail);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => done(port));
+    });
+  });
+}
+
+/** The anvil binary: $ANVIL, the npm package's, or none on machines the package is not made for. */
+export function anvilBinary() {
+  const packaged = path.join(repository, 'tests/clients/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil');
+  return [process.env.ANVIL, packaged].find((file) => file && fs.existsSync(file));
+}
+
+function start(command, args, options) {
+  const child = spawn(command, args, options);
+  children.add(child);
+  child.ended = new Promise((done) => child.on('exit', (code, signal) => { children.delete(child); done({ code, signal }); }));
+  return child;
+}
+
+export async function stop(child, signal = 'SIGTERM') {
+  child.kill(signal);
+  const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const ended = await child.ended;
+  clearTimeout(late);
+  return ended;
+}
+
+/** anvil that mines only when told, its transactions in the order they came in. */
+export async function startAnvil(name, args = []) {
+  const folder = emptyFolder(name), port = await freePort();
+  const log = fs.openSync(path.join(folder, 'anvil.out'), 'w');
+  const child = start(anvilBinary(), [
+    '--quiet', '--host', '127.0.0.1', '--port', String(port), '--chain-id', '1', '--no-mining', '--order', 'fifo',
+    '--cache-path', path.join(folder, 'cache'), ...args,
+  ], { stdio: ['ignore', log, log] });
+  const url = `http://127.0.0.1:${port}`;
+  for (let tries = 0; ; tries++) {
+    try { await rpc(url, 'eth_chainId'); break; } catch (error) {
+      if (tries > 200 || child.exitCode !== null) throw new Error(`anvil did not start: ${error}`);
+      await sleep(50);
+    }
+  }
+  return { url, ws: `ws://127.0.0.1:${port}`, child, stop: () => stop(child) };
+}
+
+/** headwater following `nodes` ([url, …]); give `data` to go on with a folder that is there already. */
+export async function startHeadwater(name, nodes, { data, env = {}, args = [] } = {}) {
+  const folder = data ?? emptyFolder(name);
+  const log = fs.openSync(path.join(folder, '..', `${path.basename(folder)}.headwater.log`), data ? 'a' : 'w');
+  const child = start(process.env.HEADWATER_BIN ?? path.join(repository, 'target/debug/headwater'), [
+    'serve', '--listen', '127.0.0.1:0', '--data', folder, ...nodes.flatMap((url) => ['--rpc', `eth=${url}`]), ...args,
+  ], { stdio: ['ignore', 'pipe', log], env: { ...process.env, HEADWATER__AUTH__BOOTSTRAP_KEY: KEY, HEADWATER__RPC__POLL_MS: '100', ...env } });
+  const url = await new Promise((done, fail) => {
+    const lines = createInterface({ input: child.stdout });
+    lines.on('line', (line) => { const found = /listens on (http:\S+)/.exec(line); if (found) done(found[1]); });
+    child.ended.then(({ code }) => fail(new Error(`headwater ended with ${code}, see ${folder}.headwater.log`)));
+  });
+  return { url, key: KEY, data: folder, child, stop: () => stop(child) };
+}
+
+/** Waits until headwater has exactly what the node has: same head, no gap below it. */
+export async function settled(headwater, nodeUrl, timeout_ms = 120_000) {
+  const deadline = Date.now() + timeout_ms;
+  for (;;) {
+    const head = await rpc(nodeUrl, 'eth_getBlockByNumber', ['latest', false]);
+    const status = (await (await fetch(`${headwater.url}/status`)).json()).chains.eth;
+    if (status.head?.hash === head.hash && status.lag_blocks === 0 && status.ingest.blocks_missing === 0) return status;
+    if (Date.now() > deadline) {
+      throw new Error(`not settled: node at ${Number(head.number)} ${head.hash}, headwater ${JSON.stringify({ ...status, upstreams: status.upstreams?.upstreams })}`);
+    }
+    await sleep(50);
+  }
+}
