@@ -13,9 +13,9 @@ pub const CHAIN: ChainId = ChainId(1);
 const TXS_PER_BLOCK: u64 = 500;
 
 pub fn wallet(n: u64) -> Address {
-    let mut bytes = [0u8; 20];
-    bytes[..8].copy_from_slice(&(n + 1).to_be_bytes());
-    Address::from(bytes)
+    let mut word = [0u8; 32];
+    word[20..28].copy_from_slice(&(n + 1).to_be_bytes());
+    Address::from_word(word.into())
 }
 
 /// `sizes[i]` transactions for `wallet(i)`, dealt out evenly over the blocks.
@@ -33,7 +33,8 @@ pub fn build(folder: &Path, sizes: &[u64]) -> Result<()> {
         parent = block.hash;
         group.push(prepare(CHAIN, &block, Proof::default()));
         if group.len() == 64 || number + 1 == blocks {
-            store.commit(CHAIN, Change { revert: Vec::new(), apply: std::mem::take(&mut group) })?;
+            store
+                .commit(CHAIN, Change { revert: Vec::new(), apply: std::mem::take(&mut group) })?;
         }
     }
     Ok(store.persist()?)
@@ -49,7 +50,8 @@ fn block(number: u64, parent: B256, left: &mut [u64], blocks_left: u64) -> Block
         timestamp: Some(timestamp),
         ..Header::default()
     };
-    let mut block = Block { number, hash, parent_hash: parent, timestamp, header, ..Block::default() };
+    let mut block =
+        Block { number, hash, parent_hash: parent, timestamp, header, ..Block::default() };
     for (i, left) in left.iter_mut().enumerate() {
         let share = left.div_ceil(blocks_left);
         *left -= share;
@@ -69,13 +71,13 @@ fn tx(block: &Block, from: Address, index: u64) -> Tx {
         block_number: Some(block.number),
         transaction_index: Some(index),
         from: Some(from),
-        to: Some(Address::from_slice(&seed[..20])),
+        to: Some(Address::from_word(seed)),
         hash: Some(seed),
         nonce: Some(block.number),
         gas: Some(90_000),
         gas_price: Some(U256::from(20_000_000_000u64)),
         value: Some(U256::from(index) << 60),
-        input: Some(Bytes::copy_from_slice(&[seed.as_slice(); 3].concat()[..68])),
+        input: Some(Bytes::from([seed.as_slice(); 2].concat())),
         kind: Some(0),
         v: Some(U256::from(37)),
         r: Some(seed.into()),

@@ -28,7 +28,8 @@ pub async fn run(headwater: &Path, blocks: usize) -> Result<()> {
     let server = serve(headwater, &folder.path().join("data"), &arguments, &[]).await?;
     wait_until(&server.url, "sim", HISTORY as u64 + 1).await?;
     let client = reqwest::Client::new();
-    let url = format!("{}/api/v2.2/{:#x}?chain=sim&limit=1", server.url, alloy_primitives::Address::ZERO);
+    let url =
+        format!("{}/api/v2.2/{:#x}?chain=sim&limit=1", server.url, alloy_primitives::Address::ZERO);
     let mut times = Vec::new();
     for _ in 0..blocks {
         tokio::time::sleep(Duration::from_millis(150)).await;
@@ -45,14 +46,20 @@ pub async fn run(headwater: &Path, blocks: usize) -> Result<()> {
         times.push(born.elapsed().as_secs_f64() * 1e3);
     }
     times.sort_by(f64::total_cmp);
-    let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN);
-    say(&format!("(e) head to answer, {blocks} blocks of 150 transactions with traces: p50 {:.1} ms, p99 {:.1} ms", at(0.5), at(0.99)))?;
+    let at =
+        |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN);
+    say(&format!(
+        "(e) head to answer, {blocks} blocks of 150 transactions with traces: p50 {:.1} ms, p99 {:.1} ms",
+        at(0.5),
+        at(0.99)
+    ))?;
     server.process.stop()
 }
 
 async fn newest(client: &reqwest::Client, url: &str) -> Result<u64> {
     let response = client.get(url).header("x-api-key", KEY).send().await?;
-    let ranges = response.headers().get("x-indexed-blocks").context("no coverage header")?.to_str()?;
+    let ranges =
+        response.headers().get("x-indexed-blocks").context("no coverage header")?.to_str()?;
     let last = ranges.rsplit('-').next().unwrap_or_default();
     Ok(last.parse().unwrap_or(0))
 }

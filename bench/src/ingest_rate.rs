@@ -40,15 +40,21 @@ pub async fn run(options: &Options) -> Result<()> {
         }
         on.push(headwater(options, "auto").await?);
     }
-    say(&format!("(a) ingest of {} blocks with {} transactions each, best of {} alternated runs",
-        options.blocks, options.txs_per_block, options.rounds))?;
+    say(&format!(
+        "(a) ingest of {} blocks with {} transactions each, best of {} alternated runs",
+        options.blocks, options.txs_per_block, options.rounds
+    ))?;
     let peer = best(&cryo).map(|run| run.seconds);
     row(options, "headwater, traces off", &off, peer)?;
     row(options, "headwater, traces on", &on, peer)?;
     row(options, "cryo blocks+txs+logs", &cryo, peer)?;
     let txs = (options.blocks * options.txs_per_block) as f64;
     if let (Some(off), Some(on)) = (best(&off), best(&on)) {
-        say(&format!("(d) on disk: {:.0} bytes/tx without traces, {:.0} with", off.disk_bytes as f64 / txs, on.disk_bytes as f64 / txs))?;
+        say(&format!(
+            "(d) on disk: {:.0} bytes/tx without traces, {:.0} with",
+            off.disk_bytes as f64 / txs,
+            on.disk_bytes as f64 / txs
+        ))?;
     }
     Ok(())
 }
@@ -78,7 +84,13 @@ async fn headwater(options: &Options, traces: &str) -> Result<Run> {
         "eth=1".to_owned(),
     ];
     let start = Instant::now();
-    let server = serve(&options.headwater, folder.path(), &arguments, &[("HEADWATER__INGEST__TRACES", traces)]).await?;
+    let server = serve(
+        &options.headwater,
+        folder.path(),
+        &arguments,
+        &[("HEADWATER__INGEST__TRACES", traces)],
+    )
+    .await?;
     wait_until(&server.url, "eth", options.blocks).await?;
     let seconds = start.elapsed().as_secs_f64();
     let usage = server.process.usage();

@@ -12,7 +12,13 @@ pub struct Load {
 }
 
 /// `path` with `headers` on `address`, over `connections` kept alive, for a while.
-pub async fn run(address: &str, path: &str, headers: &str, connections: usize, lasts: Duration) -> Result<Load> {
+pub async fn run(
+    address: &str,
+    path: &str,
+    headers: &str,
+    connections: usize,
+    lasts: Duration,
+) -> Result<Load> {
     let request = format!("GET {path} HTTP/1.1\r\nhost: bench\r\n{headers}\r\n").into_bytes();
     let end = Instant::now() + lasts;
     let mut tasks = Vec::new();
@@ -59,7 +65,9 @@ async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<usi
         anyhow::ensure!(text.starts_with("HTTP/1.1 200"), "answer: {text}");
         let length = text
             .lines()
-            .find_map(|l| l.to_ascii_lowercase().strip_prefix("content-length:").map(|v| v.trim().to_owned()))
+            .find_map(|l| {
+                l.to_ascii_lowercase().strip_prefix("content-length:").map(|v| v.trim().to_owned())
+            })
             .context("no content-length")?
             .parse::<usize>()?;
         if filled >= split + 4 + length {

@@ -81,7 +81,14 @@ fn main() -> Result<()> {
             Command::Ingest { headwater, synthchain, baked, cryo_python, blocks, rounds } => {
                 let (url, _node) = ingest_rate::node(synthchain.zip(baked), blocks).await?;
                 let txs_per_block = ingest_rate::TXS_PER_BLOCK;
-                let options = ingest_rate::Options { headwater, node: url.clone(), blocks, txs_per_block, rounds, cryo_python };
+                let options = ingest_rate::Options {
+                    headwater,
+                    node: url.clone(),
+                    blocks,
+                    txs_per_block,
+                    rounds,
+                    cryo_python,
+                };
                 ingest_rate::run(&options).await?;
                 for traces in [false, true] {
                     stages::run(&url, 400.min(blocks), traces).await?;

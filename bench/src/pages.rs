@@ -21,10 +21,15 @@ pub async fn run(headwater: &Path, huge: u64) -> Result<()> {
     let start = Instant::now();
     // A huge wallet, a small one, and one of a common size.
     build(folder.path(), &[huge, 100, 2_000])?;
-    say(&format!("made a store with a wallet of {huge} transactions in {:.0} s", start.elapsed().as_secs_f64()))?;
+    say(&format!(
+        "made a store with a wallet of {huge} transactions in {:.0} s",
+        start.elapsed().as_secs_f64()
+    ))?;
     say("(b) wallet page, requests/s, best of alternated runs")?;
     for (name, cache) in [("kept answers", "67108864"), ("nothing kept", "0")] {
-        let server = serve(headwater, folder.path(), &[], &[("HEADWATER__API__ANSWER_CACHE_BYTES", cache)]).await?;
+        let server =
+            serve(headwater, folder.path(), &[], &[("HEADWATER__API__ANSWER_CACHE_BYTES", cache)])
+                .await?;
         for limit in [25, 100] {
             page(&server.url, limit, name).await?;
         }
@@ -39,12 +44,19 @@ pub async fn run(headwater: &Path, huge: u64) -> Result<()> {
 async fn page(url: &str, limit: u32, name: &str) -> Result<()> {
     let path = format!("/api/v2.2/{:#x}?chain=eth&limit={limit}", wallet(2));
     let headers = format!("x-api-key: {KEY}\r\n");
-    let body = reqwest::Client::new().get(format!("{url}{path}")).header("x-api-key", KEY).send().await?.bytes().await?;
+    let body = reqwest::Client::new()
+        .get(format!("{url}{path}"))
+        .header("x-api-key", KEY)
+        .send()
+        .await?
+        .bytes()
+        .await?;
     let bare = Bare::start(&body).await?;
     let address = url.trim_start_matches("http://");
     let (mut ours, mut theirs) = (0f64, 0f64);
     for _ in 0..ROUNDS {
-        ours = ours.max(load::run(address, &path, &headers, CONNECTIONS, LASTS).await?.requests_per_s);
+        ours =
+            ours.max(load::run(address, &path, &headers, CONNECTIONS, LASTS).await?.requests_per_s);
         let bare = load::run(&bare.address, "/", "", CONNECTIONS, LASTS).await?;
         theirs = theirs.max(bare.requests_per_s);
         anyhow::ensure!(bare.body_bytes == body.len(), "the bare server sends something else");
@@ -98,7 +110,12 @@ async fn sizes(url: &str, huge: u64) -> Result<()> {
             medians.push(median(&url).await?);
         }
         let [big, small] = medians.as_slice() else { continue };
-        say(&format!("  {name:18} {huge} rows: {:6.0} us   100 rows: {:6.0} us   {:4.2} x", big, small, big / small))?;
+        say(&format!(
+            "  {name:18} {huge} rows: {:6.0} us   100 rows: {:6.0} us   {:4.2} x",
+            big,
+            small,
+            big / small
+        ))?;
     }
     Ok(())
 }

@@ -29,10 +29,13 @@ impl Process {
         let id = self.child.id();
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-        let field = |i: usize| after_name.split(' ').nth(i).and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0);
+        let field = |i: usize| {
+            after_name.split(' ').nth(i).and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0)
+        };
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
         let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
-        let peak = peak.and_then(|t| t.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0);
+        let peak =
+            peak.and_then(|t| t.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0);
         Usage { cpu_s: (field(11) + field(12)) / 100.0, peak_mib: peak / 1024.0 }
     }
 
@@ -60,7 +63,12 @@ pub struct Server {
 
 pub const KEY: &str = "bench-key";
 
-pub async fn serve(binary: &Path, data: &Path, arguments: &[String], variables: &[(&str, &str)]) -> Result<Server> {
+pub async fn serve(
+    binary: &Path,
+    data: &Path,
+    arguments: &[String],
+    variables: &[(&str, &str)],
+) -> Result<Server> {
     let port = free_port()?;
     let address = format!("127.0.0.1:{port}");
     let mut command = Command::new(binary);

@@ -11,7 +11,8 @@ const LEVEL: i32 = 3;
 pub fn run(raws: &[Raw], txs: usize) -> Result<()> {
     let (mut json, mut rlp) = (0, 0);
     for raw in raws {
-        let text = [raw.block.as_str(), &raw.receipts, raw.traces.as_deref().unwrap_or("")].concat();
+        let text =
+            [raw.block.as_str(), &raw.receipts, raw.traces.as_deref().unwrap_or("")].concat();
         json += zstd::encode_all(text.as_bytes(), LEVEL)?.len();
         rlp += zstd::encode_all(ingest::verify::encoded(&parse(raw)?).as_slice(), LEVEL)?.len();
     }

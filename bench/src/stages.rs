@@ -22,7 +22,8 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
     let raws = fetch(node, count, traces).await?;
     let table = ChainTable::builtin()?;
     let chain = table.find("eth").context("eth")?;
-    let rules = Rules { verification: chain.verification, chain_id: chain.id.0, senders: Senders::Sample };
+    let rules =
+        Rules { verification: chain.verification, chain_id: chain.id.0, senders: Senders::Sample };
     let folder = tempfile::tempdir()?;
     let store = Store::open(&Options::new(folder.path()))?;
     let mut spent = [Duration::ZERO; 4];
@@ -31,7 +32,8 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
     for group in raws.chunks(96) {
         let mut prepared = Vec::new();
         for raw in group {
-            bytes += raw.block.len() + raw.receipts.len() + raw.traces.as_ref().map_or(0, String::len);
+            bytes +=
+                raw.block.len() + raw.receipts.len() + raw.traces.as_ref().map_or(0, String::len);
             let start = Instant::now();
             let block = parse(raw)?;
             let parsed = Instant::now();
@@ -50,7 +52,11 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
     }
     let total: Duration = spent.iter().sum();
     let with = if traces { "with" } else { "without" };
-    say(&format!("stages {with} traces: {} blocks, {txs} transactions, {:.1} MB of JSON", raws.len(), bytes as f64 / 1e6))?;
+    say(&format!(
+        "stages {with} traces: {} blocks, {txs} transactions, {:.1} MB of JSON",
+        raws.len(),
+        bytes as f64 / 1e6
+    ))?;
     for (name, time) in ["parse JSON", "verify (hash)", "rows", "store"].iter().zip(spent) {
         say(&format!(
             "  {name:14} {:7.1} us/tx  {:4.0} %",
@@ -75,11 +81,19 @@ async fn fetch(node: &str, count: u64, traces: bool) -> Result<Vec<Raw>> {
     let client = reqwest::Client::new();
     let mut raws = Vec::new();
     for number in (1..=count).rev() {
-        let block = call(&client, node, "eth_getBlockByNumber", &format!("[\"{number:#x}\",true]")).await?;
-        let receipts = call(&client, node, "eth_getBlockReceipts", &format!("[\"{number:#x}\"]")).await?;
+        let block =
+            call(&client, node, "eth_getBlockByNumber", &format!("[\"{number:#x}\",true]")).await?;
+        let receipts =
+            call(&client, node, "eth_getBlockReceipts", &format!("[\"{number:#x}\"]")).await?;
         let traces = match traces {
             true => Some(
-                call(&client, node, "debug_traceBlockByNumber", &format!("[\"{number:#x}\",{{\"tracer\":\"callTracer\"}}]")).await?,
+                call(
+                    &client,
+                    node,
+                    "debug_traceBlockByNumber",
+                    &format!("[\"{number:#x}\",{{\"tracer\":\"callTracer\"}}]"),
+                )
+                .await?,
             ),
             false => None,
         };
@@ -89,7 +103,8 @@ async fn fetch(node: &str, count: u64, traces: bool) -> Result<Vec<Raw>> {
 }
 
 async fn call(client: &reqwest::Client, node: &str, method: &str, params: &str) -> Result<String> {
-    let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\",\"params\":{params}}}");
+    let body =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\",\"params\":{params}}}");
     let request = client.post(node).header("content-type", "application/json").body(body);
     let text = request.send().await?.text().await?;
     let start = text.find("\"result\":").context("no result")? + 9;

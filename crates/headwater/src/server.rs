@@ -173,7 +173,10 @@ fn chains(
             continue;
         }
         let Some(chain) = table.get(id) else {
-            tracing::warn!(chain.id = id.0, "the store holds a chain that is not built in; name it in the configuration to serve it");
+            tracing::warn!(
+                chain.id = id.0,
+                "the store holds a chain that is not built in; name it in the configuration to serve it"
+            );
             continue;
         };
         served.push(ServedChain { chain: Arc::new(chain.clone()), pool: None, ingest: None });

@@ -54,14 +54,16 @@ pub fn encode(calls: &[Call], first_id: u64) -> String {
 /// Reads a body. The error says what is wrong with it, never what it says.
 pub fn parse(body: &Bytes) -> Result<Message, String> {
     let malformed = |e: serde_json::Error| format!("{e} in a body of {} bytes", body.len());
+    // Checked once as a whole: quicker than value by value.
+    let text = std::str::from_utf8(body).map_err(|_| "a body that is not UTF-8".to_owned())?;
     match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'[') => {
-            let list: Vec<Envelope<'_>> = serde_json::from_slice(body).map_err(malformed)?;
+            let list: Vec<Envelope<'_>> = serde_json::from_str(text).map_err(malformed)?;
             let answers = list.iter().map(|envelope| envelope.answer(body));
             Ok(Message::Batch(answers.collect::<Result<_, _>>()?))
         }
         Some(_) => {
-            let envelope: Envelope<'_> = serde_json::from_slice(body).map_err(malformed)?;
+            let envelope: Envelope<'_> = serde_json::from_str(text).map_err(malformed)?;
             match envelope.notified() {
                 Some(value) => Ok(Message::Notification(view(body, value))),
                 None => Ok(Message::Single(envelope.answer(body)?)),

@@ -17,7 +17,7 @@ impl View {
     pub fn digest(&self, chain: ChainId) -> Result<B256, Error> {
         let mut hasher = Keccak256::new();
         for (name, table) in self.tables.all() {
-            if matches!(name, "journal" | "meta" | "api_keys") {
+            if matches!(name, "journal" | "meta") {
                 continue;
             }
             hasher.update(name);

@@ -5,7 +5,6 @@
 //! durable before anyone is told. Whatever a block wrote can be taken back by its number and hash.
 //! Must not know: nodes, HTTP, wire shapes.
 
-mod api_keys;
 mod counts;
 mod coverage;
 mod digest;
@@ -19,7 +18,6 @@ mod statistics;
 mod tables;
 mod write;
 
-pub use api_keys::ApiKeyRow;
 pub use coverage::Coverage;
 pub use error::Error;
 pub use journal::{Entry, EntryKind};

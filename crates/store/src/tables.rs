@@ -56,8 +56,6 @@ tables! {
     journal: Small,
     /// chain → block ranges.
     coverage: Small,
-    /// SHA-256 of the key → who it belongs to.
-    api_keys: Small,
     /// What the store knows of itself: format version, secrets of this installation.
     meta: Small,
 }

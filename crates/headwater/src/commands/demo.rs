@@ -98,7 +98,9 @@ fn greet(chain: &SharedChain, url: &str, key: &str) -> Result<()> {
         (address("exchange"), address("internal-only"), format!("{:#x}", block.hash), height)
     };
     let lines = [
-        format!("Headwater demo: a simulated chain of {height} blocks, a new one every {BLOCK_TIME_S} seconds."),
+        format!(
+            "Headwater demo: a simulated chain of {height} blocks, a new one every {BLOCK_TIME_S} seconds."
+        ),
         String::new(),
         format!("  data host   {url}/api/v2.2"),
         format!("  node RPC    {url}/{CHAIN}/{key}"),
@@ -106,9 +108,15 @@ fn greet(chain: &SharedChain, url: &str, key: &str) -> Result<()> {
         format!("  API key     {key}"),
         String::new(),
         "Try:".to_owned(),
-        format!("  curl -s -H 'X-API-Key: {key}' '{url}/api/v2.2/{exchange}?chain={CHAIN}&limit=3'"),
-        format!("  curl -s -H 'X-API-Key: {key}' '{url}/api/v2.2/{internal}?chain={CHAIN}&include=internal_transactions&limit=1'"),
-        format!("  curl -s -H 'Content-Type: application/json' -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"eth_getBlockByHash\",\"params\":[\"{block_hash}\",false]}}' '{url}/{CHAIN}/{key}'"),
+        format!(
+            "  curl -s -H 'X-API-Key: {key}' '{url}/api/v2.2/{exchange}?chain={CHAIN}&limit=3'"
+        ),
+        format!(
+            "  curl -s -H 'X-API-Key: {key}' '{url}/api/v2.2/{internal}?chain={CHAIN}&include=internal_transactions&limit=1'"
+        ),
+        format!(
+            "  curl -s -H 'Content-Type: application/json' -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"eth_getBlockByHash\",\"params\":[\"{block_hash}\",false]}}' '{url}/{CHAIN}/{key}'"
+        ),
         String::new(),
         "Ctrl-C ends it; nothing stays behind.".to_owned(),
     ];

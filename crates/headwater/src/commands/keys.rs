@@ -30,7 +30,10 @@ pub fn run(command: &KeysCommand) -> Result<ExitCode> {
             let rows = file(place)?.read()?;
             say(&format!("{:14} {:16} {:24} {}", "ID", "TENANT", "CREATED", "NAME"))?;
             for row in rows {
-                say(&format!("{:14} {:16} {:24} {}", row.id, row.tenant, row.created_at, row.name))?;
+                say(&format!(
+                    "{:14} {:16} {:24} {}",
+                    row.id, row.tenant, row.created_at, row.name
+                ))?;
             }
         }
         KeysCommand::Revoke { place, id } => {

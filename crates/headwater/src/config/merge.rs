@@ -25,7 +25,9 @@ pub fn variable(table: &mut Table, name: &str, value: &str) -> Result<()> {
     let mut place = table;
     for part in parts {
         let next = place.entry(part).or_insert_with(|| Value::Table(Table::new()));
-        place = next.as_table_mut().with_context(|| format!("variable {name}: {part} is no section"))?;
+        place = next
+            .as_table_mut()
+            .with_context(|| format!("variable {name}: {part} is no section"))?;
     }
     // What is a string by default stays one, however much it looks like a number: keys often do.
     let value = match place.get(last) {

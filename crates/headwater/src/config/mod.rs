@@ -205,7 +205,8 @@ mod tests {
     #[test]
     fn a_printed_configuration_hides_secrets() {
         let mut settings = load(&[("HEADWATER__AUTH__BOOTSTRAP_KEY", "geheim")]).unwrap();
-        let flags = Flags { rpc: vec!["eth=https://node.example/geheim".into()], ..Flags::default() };
+        let flags =
+            Flags { rpc: vec!["eth=https://node.example/geheim".into()], ..Flags::default() };
         settings.apply(&flags).unwrap();
         let text = toml::to_string(&settings).unwrap();
         assert!(!text.contains("geheim"), "{text}");

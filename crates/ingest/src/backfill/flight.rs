@@ -9,10 +9,12 @@ use crate::chain::Context;
 use crate::error::Error;
 use crate::source::{Ask, Sourced};
 
-/// Blocks written in one commit: enough to make waiting for the disk cheap.
+/// Blocks written in one commit: enough to make waiting for the disk cheap, and not so many that
+/// their rows, all in memory at once, are a burden.
 const COMMIT_BLOCKS: usize = 96;
+const COMMIT_BLOCKS_MAX: usize = 2 * COMMIT_BLOCKS;
 /// Memory that fetched blocks may hold while they wait for the ones above them.
-const WAITING_BYTES_MAX: usize = 192 << 20;
+const WAITING_BYTES_MAX: usize = 64 << 20;
 
 /// A stretch of blocks to fill: from `top` down to `bottom`, below a stored block.
 pub struct Gap {
@@ -63,6 +65,10 @@ impl<'a> Flight<'a> {
         }
     }
 
+    pub fn is_under_way(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
     /// Takes in the next answer, in whatever order they come; false when none is under way.
     pub async fn land(&mut self) -> Result<bool, Error> {
         let Some(landed) = self.requests.join_next().await else { return Ok(false) };
@@ -80,6 +86,7 @@ impl<'a> Flight<'a> {
         let mut tops = Vec::new();
         let mut count = 0;
         while let Some(top) = due
+            && count < COMMIT_BLOCKS_MAX
             && let Some(blocks) = self.waiting.get(&top)
         {
             tops.push(top);

@@ -78,24 +78,48 @@ async fn fill_gap(
     rather_not: &mut Option<UpstreamId>,
 ) -> Result<(), Error> {
     let mut flight = Flight::new(context, gap, rather_not.take());
-    flight.launch();
     let mut failed = None;
-    while failed.is_none() {
-        match flight.land().await {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => failed = Some(error),
+    loop {
+        if failed.is_none() {
+            flight.launch();
         }
-        flight.launch();
         // What came in before a failure is not thrown away.
         let ready = flight.take_ready(failed.is_some());
         if !ready.is_empty() {
-            write(context, ready, rather_not).await?;
+            let writing = write(context, ready, rather_not);
+            beside(&mut flight, &mut failed, writing).await?;
             context.progress.set_waiting(Task::Backfill, None);
+        } else if failed.is_some() {
+            break;
+        } else {
+            match flight.land().await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => failed = Some(error),
+            }
         }
-        flight.launch();
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Goes on fetching while blocks are written: the disk and the processors have different work.
+async fn beside(
+    flight: &mut Flight<'_>,
+    failed: &mut Option<Error>,
+    writing: impl Future<Output = Result<(), Error>>,
+) -> Result<(), Error> {
+    tokio::pin!(writing);
+    loop {
+        tokio::select! {
+            written = &mut writing => return written,
+            landed = flight.land(), if failed.is_none() && flight.is_under_way() => {
+                match landed {
+                    Ok(_) => flight.launch(),
+                    Err(error) => *failed = Some(error),
+                }
+            }
+        }
+    }
 }
 
 /// Writes blocks, falling from just below a stored one, as far down as they hang on it.

@@ -50,14 +50,14 @@ where
     })
 }
 
-/// The characters between the quotes, when there is no escape among them.
+/// The characters between the quotes. An escape among them is no hex digit and fails as such.
 fn unquoted(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    (!inner.contains('\\')).then_some(inner)
+    text.strip_prefix('"')?.strip_suffix('"')
 }
 
+/// Looks at every character: without a way out in the middle it goes many at a time.
 fn has_upper(digits: &str) -> bool {
-    digits.bytes().any(|b| b.is_ascii_uppercase())
+    digits.bytes().fold(false, |found, b| found | b.is_ascii_uppercase())
 }
 
 pub fn put_hex(out: &mut Vec<u8>, bytes: &[u8]) {

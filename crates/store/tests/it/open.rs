@@ -1,6 +1,6 @@
 //! Opening: the lock, the format, and what an installation keeps for itself.
 
-use store::{ApiKeyRow, Error, Options, Store};
+use store::{Error, Options, Store};
 
 use crate::setup::*;
 
@@ -47,27 +47,6 @@ fn secrets_are_made_once_and_kept() {
     assert_eq!(home.store().secret("other", || [8; 32]).unwrap(), [8; 32]);
     home.reopen();
     assert_eq!(home.store().secret("cursor", || [9; 32]).unwrap(), [7; 32]);
-}
-
-#[test]
-fn api_keys_are_put_listed_and_removed() {
-    let mut home = Home::new();
-    let row = |id: &str| ApiKeyRow {
-        id: id.into(),
-        tenant: "acme".into(),
-        name: "test".into(),
-        created_at_s: 5,
-        units_per_second: Some(9),
-    };
-    home.store().put_api_key([1; 32], &row("a")).unwrap();
-    home.store().put_api_key([2; 32], &row("b")).unwrap();
-    home.reopen();
-    let keys = home.store().api_keys().unwrap();
-    assert_eq!(keys, [([1; 32], row("a")), ([2; 32], row("b"))]);
-    assert!(home.store().remove_api_key("a").unwrap());
-    assert!(!home.store().remove_api_key("a").unwrap());
-    home.reopen();
-    assert_eq!(home.store().api_keys().unwrap(), [([2; 32], row("b"))]);
 }
 
 #[test]
