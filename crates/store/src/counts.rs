@@ -1,9 +1,9 @@
 //! How many rows a wallet has, exactly and without scanning it.
 //!
-//! Every wallet has a total. A wallet with more than `FEW` rows is also counted in buckets of 2^8 and
-//! 2^16 blocks, so a range is whole large buckets, whole small buckets at its two ends, and the rows
-//! left over, whatever the wallet's size; a smaller wallet is counted by looking at its rows, and
-//! costs one count to write. Counts are sums, so blocks may come and go in any order.
+//! Every wallet has a total. A wallet with more than `FEW` rows is also counted by block and in
+//! buckets of 2^8 and 2^16 blocks, so a range is whole large buckets, then smaller ones at its two
+//! ends, whatever the wallet's size; a smaller wallet is counted by looking at its rows, and costs
+//! one count to write. Counts are sums, so blocks may come and go in any order.
 
 use alloy_primitives::Address;
 use alloy_primitives::map::HashMap;
@@ -14,9 +14,7 @@ pub const FEW: u64 = 256;
 /// Level in the key of a total.
 pub const TOTAL: u8 = 0;
 /// Level in the key, and how many bits of the block number its buckets drop.
-pub const LEVELS: [(u8, u32); 2] = [(1, 16), (2, 8)];
-/// Changes are gathered in the smallest buckets; the larger ones follow from them.
-const SMALL: u32 = 8;
+pub const LEVELS: [(u8, u32); 3] = [(1, 16), (2, 8), (3, 0)];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -83,23 +81,21 @@ impl Delta {
     }
 }
 
-/// One wallet's changes, by smallest bucket. A commit touches few of them.
+/// One wallet's changes, by block; the larger buckets follow from them.
 #[derive(Clone, Debug, Default)]
 pub struct Buckets(Vec<(u64, Delta)>);
 
 impl Buckets {
     pub fn add(&mut self, number: u64, delta: Delta) {
-        let bucket = number >> SMALL;
-        match self.0.iter_mut().rev().find(|(b, _)| *b == bucket) {
+        // Blocks come one after the other, so the last one is nearly always the one.
+        match self.0.last_mut().filter(|(last, _)| *last == number) {
             Some((_, sum)) => sum.add(delta),
-            None => self.0.push((bucket, delta)),
+            None => self.0.push((number, delta)),
         }
     }
 
     pub fn extend(&mut self, other: Buckets) {
-        for (bucket, delta) in other.0 {
-            self.add(bucket << SMALL, delta);
-        }
+        self.0.extend(other.0);
     }
 
     pub fn total(&self) -> Delta {
@@ -108,19 +104,15 @@ impl Buckets {
         total
     }
 
-    /// The changes of every bucket of every level.
+    /// The changes of every bucket of every level, each once.
     pub fn levels(&self) -> Vec<(u8, u64, Delta)> {
-        let mut all: Vec<(u8, u64, Delta)> = Vec::new();
+        let mut all: HashMap<(u8, u64), Delta> = HashMap::default();
         for (level, shift) in LEVELS {
-            for (small, delta) in &self.0 {
-                let bucket = small >> (shift - SMALL);
-                match all.iter_mut().find(|(l, b, _)| (*l, *b) == (level, bucket)) {
-                    Some((_, _, sum)) => sum.add(*delta),
-                    None => all.push((level, bucket, *delta)),
-                }
+            for (number, delta) in &self.0 {
+                all.entry((level, number >> shift)).or_default().add(*delta);
             }
         }
-        all
+        all.into_iter().map(|((level, bucket), delta)| (level, bucket, delta)).collect()
     }
 }
 

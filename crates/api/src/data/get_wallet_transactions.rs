@@ -38,23 +38,20 @@ pub async fn get_wallet_transactions(
     let units = UNITS + if with_internal { UNITS_INTERNAL } else { 0 };
     key.owner.throttle.take(units)?;
     let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    gateway::off_the_reactor(|| {
-        let view = &app.parts.store.view();
-        let coverage = &view.coverage(served.chain.id)?;
-        let known = Known { app: &app, served, view, coverage, address, with_internal, profile };
-        let asked = Asked::read(&known, &query)?;
-        let answer = Answering { app: &app, served, view, asked: &asked }.answer()?;
-        let mut response =
-            ([(header::CONTENT_TYPE, "application/json")], answer.body).into_response();
-        let out = response.headers_mut();
-        out.insert(header::VARY, HeaderValue::from_static(VARY));
-        out.insert(WEIGHT, HeaderValue::from(units));
-        coverage::tell(out, served, coverage, asked.reach);
-        if answer.traces_missing {
-            out.insert(TRACES, HeaderValue::from_static("missing"));
-        }
-        Ok(response)
-    })
+    let view = &app.parts.store.view();
+    let coverage = &view.coverage(served.chain.id)?;
+    let known = Known { app: &app, served, view, coverage, address, with_internal, profile };
+    let asked = Asked::read(&known, &query)?;
+    let answer = Answering { app: &app, served, view, asked: &asked }.answer()?;
+    let mut response = ([(header::CONTENT_TYPE, "application/json")], answer.body).into_response();
+    let out = response.headers_mut();
+    out.insert(header::VARY, HeaderValue::from_static(VARY));
+    out.insert(WEIGHT, HeaderValue::from(units));
+    coverage::tell(out, served, coverage, asked.reach);
+    if answer.traces_missing {
+        out.insert(TRACES, HeaderValue::from_static("missing"));
+    }
+    Ok(response)
 }
 
 /// One answer in the making: everything in it is seen in one view of the store.
@@ -73,14 +70,19 @@ impl Answering<'_> {
         if let Some(answer) = self.app.answers.get(&kept_under, version) {
             return Ok(answer);
         }
-        let page = self.view.wallet_page(q)?;
+        // Up to here it was a few small rows that every request reads; a page may come from disk.
+        let answer = gateway::off_the_reactor(|| self.make())?;
+        self.app.answers.keep(kept_under, version, answer.clone());
+        Ok(answer)
+    }
+
+    fn make(&self) -> Result<Answer, ApiError> {
+        let page = self.view.wallet_page(&self.asked.question)?;
         let mut body = Vec::with_capacity(256 + page.places.len() * 1024);
         self.begin_envelope(&page, &mut body)?;
         let traces_missing = self.write_rows(&page, &mut body)?;
         body.extend_from_slice(b"]}");
-        let answer = Answer { body: Bytes::from(body), traces_missing };
-        self.app.answers.keep(kept_under, version, answer.clone());
-        Ok(answer)
+        Ok(Answer { body: Bytes::from(body), traces_missing })
     }
 
     fn begin_envelope(&self, page: &WalletPage, out: &mut Vec<u8>) -> Result<(), ApiError> {

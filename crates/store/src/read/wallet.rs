@@ -162,8 +162,8 @@ fn key_range(q: &WalletQuestion) -> Option<RangeInclusive<Vec<u8>>> {
     (oldest <= newest).then(|| key(newest)..=key(oldest))
 }
 
-/// Cuts a range of blocks into whole buckets, large ones in the middle, and single rows at the
-/// ends. Bucket pieces are given as bucket numbers.
+/// Cuts a range of blocks into whole buckets, large ones in the middle, single blocks at the ends.
+/// Pieces are given as bucket numbers; one without a level is a range of blocks to be looked at.
 fn pieces(from: u64, to: u64) -> Vec<(u64, u64, Option<u8>)> {
     let mut pieces = Vec::with_capacity(6);
     let mut rest = vec![(from, to)];
@@ -174,7 +174,7 @@ fn pieces(from: u64, to: u64) -> Vec<(u64, u64, Option<u8>)> {
             let first = (from >> shift) + u64::from(from & ((1 << shift) - 1) != 0);
             let end = match to.checked_add(1) {
                 Some(after) => after >> shift,
-                None => (u64::MAX >> shift) + 1,
+                None => (u64::MAX >> shift).saturating_add(1),
             };
             if first >= end {
                 left_over.push((from, to));
