@@ -77,12 +77,8 @@ pub enum Role {
 
 #[derive(Args)]
 pub struct ImportArgs {
-    /// Configuration file (TOML)
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Data folder
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: Where,
     /// The chain the blocks are of: a name, a hex id, or a decimal id
     #[arg(long)]
     pub chain: String,
@@ -93,18 +89,20 @@ pub struct ImportArgs {
 
 #[derive(Args)]
 pub struct DigestArgs {
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: Where,
+    /// The chain: a name, a hex id, or a decimal id
     #[arg(long)]
     pub chain: String,
 }
 
+/// Where the store is.
 #[derive(Args)]
 pub struct Where {
+    /// Configuration file (TOML)
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Data folder
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
@@ -158,8 +156,8 @@ impl From<&ServeArgs> for Flags {
     }
 }
 
-impl Flags {
-    pub fn at(config: &Option<PathBuf>, data: &Option<PathBuf>) -> Self {
-        Flags { config: config.clone(), data: data.clone(), ..Flags::default() }
+impl From<&Where> for Flags {
+    fn from(place: &Where) -> Self {
+        Flags { config: place.config.clone(), data: place.data.clone(), ..Flags::default() }
     }
 }

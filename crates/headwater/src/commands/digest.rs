@@ -10,7 +10,7 @@ use crate::config::{Flags, Settings, find_or_make, table};
 use crate::say;
 
 pub fn run(args: &DigestArgs) -> Result<ExitCode> {
-    let settings = Settings::load(&Flags::at(&args.config, &args.data))?;
+    let settings = Settings::load(&Flags::from(&args.place))?;
     let (_, chain) = find_or_make(table(&settings)?, &args.chain)?;
     let store = Store::open(&store::Options::new(&settings.store.path))?;
     let view = store.view();

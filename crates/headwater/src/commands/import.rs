@@ -16,7 +16,7 @@ use crate::{say, telemetry};
 const SHOWN_MAX: usize = 20;
 
 pub fn run(args: &ImportArgs) -> Result<ExitCode> {
-    let settings = Settings::load(&Flags::at(&args.config, &args.data))?;
+    let settings = Settings::load(&Flags::from(&args.place))?;
     telemetry::logs(&settings.log)?;
     let (_, chain) = find_or_make(table(&settings)?, &args.chain)?;
     let mut options = store::Options::new(&settings.store.path);

@@ -45,7 +45,7 @@ pub fn run(command: &KeysCommand) -> Result<ExitCode> {
 }
 
 fn file(place: &Where) -> Result<KeyFile> {
-    let settings = Settings::load(&Flags::at(&place.config, &place.data))?;
+    let settings = Settings::load(&Flags::from(place))?;
     Ok(KeyFile::in_folder(&settings.store.path))
 }
 
