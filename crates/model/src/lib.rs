@@ -6,6 +6,7 @@ pub mod bloom;
 pub mod chain;
 pub mod cursor;
 pub mod date;
+pub mod facts;
 pub mod proof;
 pub mod raw;
 pub mod wallets;

@@ -1,0 +1,18 @@
+//! From raw blocks to facts: sales of NFTs, what pools hold.
+//!
+//! In: one block with receipts and traces, and its chain's table. Out: [`Facts`]. Pure: no network,
+//! clock, store or order, so a block can be read anew at any time with the same result.
+
+pub mod dex;
+pub mod nft;
+
+use model::chain::Chain;
+use model::facts::Facts;
+use model::raw::Block;
+
+/// Raised when a decoder finds more or other facts in the same block than before.
+pub const VERSION: u32 = 1;
+
+pub fn decode(chain: &Chain, block: &Block) -> Facts {
+    Facts { trades: nft::trades(chain, block), pools: dex::pools(chain, block) }
+}

@@ -1,0 +1,4 @@
+//! Pools that were created and what pools hold after a block.
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PoolFacts {}
