@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use store::Store;
 use testkit::{SimConfig, SimNode, shared, write};
 
 use crate::process::{Process, Usage, folder_bytes, free_port, serve};
@@ -95,7 +96,17 @@ async fn headwater(options: &Options, traces: &str) -> Result<Run> {
     let seconds = start.elapsed().as_secs_f64();
     let usage = server.process.usage();
     server.process.stop()?;
-    Ok(Run { seconds, usage, disk_bytes: folder_bytes(folder.path()) })
+    Ok(Run { seconds, usage, disk_bytes: at_rest(folder.path())? })
+}
+
+/// What stays on disk once everything found its place: no log of recent writes, no data twice.
+fn at_rest(data: &Path) -> Result<u64> {
+    let store = Store::open(&store::Options::new(data))?;
+    store.compact()?;
+    drop(store);
+    // Opening it again lets go of what the compaction left over.
+    drop(Store::open(&store::Options::new(data))?);
+    Ok(folder_bytes(data))
 }
 
 /// Until so many blocks are stored.
@@ -121,9 +132,9 @@ fn extract(options: &Options, python: &Path) -> Result<Run> {
     let start = Instant::now();
     let mut command = Command::new(python);
     command.args(["-c", EXTRACT, &options.node, &range]).arg(folder.path());
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let status = command.status().context("cannot run cryo")?;
-    anyhow::ensure!(status.success(), "cryo failed");
+    let output = command.stdout(Stdio::null()).output().context("cannot run cryo")?;
+    let why = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "cryo failed: {}: {why}", output.status);
     let seconds = start.elapsed().as_secs_f64();
     Ok(Run { seconds, usage: Usage::default(), disk_bytes: folder_bytes(folder.path()) })
 }

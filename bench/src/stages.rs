@@ -37,11 +37,11 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
             let start = Instant::now();
             let block = parse(raw)?;
             let parsed = Instant::now();
+            txs += block.txs.len();
             let proof = verify(&block, &rules)?;
             let verified = Instant::now();
-            prepared.push(prepare(chain.id, &block, proof));
+            prepared.push(prepare(chain.id, block, proof));
             let done = Instant::now();
-            txs += block.txs.len();
             spent[0] += parsed - start;
             spent[1] += verified - parsed;
             spent[2] += done - verified;

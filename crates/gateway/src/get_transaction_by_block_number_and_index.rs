@@ -31,7 +31,9 @@ pub fn answer(
     let Some(index) = u32::try_from(index).ok().filter(|i| *i < stamp.tx_count) else {
         return Ok(Local::Known(b"null".to_vec()));
     };
-    let Some(row) = view.transaction(chain, &stamp, index)? else { return Ok(Local::AskNode) };
+    let Some((_, row)) = view.transaction(chain, number, index)? else {
+        return Ok(Local::AskNode);
+    };
     let mut json = Vec::with_capacity(1024);
     row.tx.write_json(&mut json);
     Ok(Local::Known(json))

@@ -54,11 +54,8 @@ impl ChainIngest {
     pub fn start(options: Options) -> Self {
         let (announce, announced) = watch::channel(0);
         let progress = Arc::new(Progress::default());
-        let source = NodeSource {
-            pool: options.pool.clone(),
-            chain: options.chain.clone(),
-            traces: options.config.traces,
-        };
+        let source =
+            NodeSource::new(options.pool.clone(), options.chain.clone(), options.config.traces);
         let context = Context {
             source,
             store: options.store,

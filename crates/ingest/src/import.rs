@@ -109,7 +109,7 @@ fn read_file(
         };
         match verify(&block, rules) {
             Ok(proof) => {
-                let prepared = store::prepare(chain.id, &block, proof);
+                let prepared = store::prepare(chain.id, block, proof);
                 if sender.send(Ready { prepared, proof }).is_err() {
                     return;
                 }

@@ -94,7 +94,7 @@ impl RawAnswer {
         Self { json }
     }
 
-    /// The JSON text of the result, valid JSON and UTF-8.
+    /// The JSON text of the result; a large one was not read yet and may be broken.
     pub fn json(&self) -> &[u8] {
         &self.json
     }

@@ -1,9 +1,11 @@
 //! The JSON-RPC 2.0 envelope: requests out, answers in.
 //!
-//! Results are not looked into: each is cut out of the body as a view. Ids are our own numbers;
-//! answers may come in any order and are matched by id.
+//! Results are not looked into: each is cut out of the body as a view, and a large one is not even
+//! checked to be well-formed (`skim`). Ids are our own numbers; answers may come in any order and are
+//! matched by id.
 
 use crate::call::{Call, CallResult, RawAnswer, RpcFailure};
+use crate::skim;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -51,26 +53,42 @@ pub fn encode(calls: &[Call], first_id: u64) -> String {
     text
 }
 
+/// Bodies from here on are skimmed first.
+const LARGE_BYTES: usize = 32 << 10;
+
 /// Reads a body. The error says what is wrong with it, never what it says.
 pub fn parse(body: &Bytes) -> Result<Message, String> {
     let malformed = |e: serde_json::Error| format!("{e} in a body of {} bytes", body.len());
-    // Checked once as a whole: quicker than value by value.
-    let text = std::str::from_utf8(body).map_err(|_| "a body that is not UTF-8".to_owned())?;
-    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'[') => {
-            let list: Vec<Envelope<'_>> = serde_json::from_str(text).map_err(malformed)?;
-            let answers = list.iter().map(|envelope| envelope.answer(body));
-            Ok(Message::Batch(answers.collect::<Result<_, _>>()?))
-        }
-        Some(_) => {
-            let envelope: Envelope<'_> = serde_json::from_str(text).map_err(malformed)?;
-            match envelope.notified() {
-                Some(value) => Ok(Message::Notification(view(body, value))),
-                None => Ok(Message::Single(envelope.answer(body)?)),
-            }
-        }
-        None => Err("an empty body".to_owned()),
+    let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
+    if *first.ok_or_else(|| "an empty body".to_owned())? == b'[' {
+        let list = batch(body).map_err(malformed)?;
+        let answers = list.iter().map(|envelope| envelope.answer(body));
+        return Ok(Message::Batch(answers.collect::<Result<_, _>>()?));
     }
+    let envelope = single(body).map_err(malformed)?;
+    match envelope.notified() {
+        Some(value) => Ok(Message::Notification(body.slice_ref(value))),
+        None => Ok(Message::Single(envelope.answer(body)?)),
+    }
+}
+
+fn single(text: &[u8]) -> Result<Envelope<'_>, serde_json::Error> {
+    if text.len() >= LARGE_BYTES
+        && let Some(members) = skim::object(text)
+    {
+        return Ok(Envelope::of(&members));
+    }
+    serde_json::from_slice::<Strict<'_>>(text).map(Envelope::from)
+}
+
+fn batch(text: &[u8]) -> Result<Vec<Envelope<'_>>, serde_json::Error> {
+    if text.len() >= LARGE_BYTES
+        && let Some(list) = skim::objects(text)
+    {
+        return Ok(list.iter().map(|members| Envelope::of(members)).collect());
+    }
+    let list: Vec<Strict<'_>> = serde_json::from_slice(text)?;
+    Ok(list.into_iter().map(Envelope::from).collect())
 }
 
 /// Puts a batch's answers into the order of its calls: every id once, none foreign.
@@ -94,8 +112,9 @@ pub fn in_order(
     whole.ok_or_else(|| format!("{count} answers to {wanted} calls"))
 }
 
+/// An envelope whose every part was read as JSON.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct Strict<'a> {
     #[serde(default, borrow)]
     id: Option<&'a RawValue>,
     // `null` is a result, so it must not become `None`.
@@ -111,19 +130,56 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
+/// The texts of an envelope's parts.
+#[derive(Default)]
+struct Envelope<'a> {
+    id: Option<&'a [u8]>,
+    result: Option<&'a [u8]>,
+    error: Option<&'a [u8]>,
+    params: Option<&'a [u8]>,
+}
+
+impl<'a> From<Strict<'a>> for Envelope<'a> {
+    fn from(strict: Strict<'a>) -> Self {
+        let text = |raw: Option<&'a RawValue>| raw.map(|raw| raw.get().as_bytes());
+        Envelope {
+            id: text(strict.id),
+            result: text(strict.result),
+            error: text(strict.error),
+            params: text(strict.params),
+        }
+    }
+}
+
 impl<'a> Envelope<'a> {
+    fn of(members: &[skim::Member<'a>]) -> Self {
+        let mut envelope = Envelope::default();
+        for (name, value) in members {
+            let given = Some(*value).filter(|value| *value != b"null");
+            match *name {
+                b"id" => envelope.id = given,
+                b"result" => envelope.result = Some(value),
+                b"error" => envelope.error = given,
+                b"params" => envelope.params = given,
+                _ => {}
+            }
+        }
+        envelope
+    }
+
     fn answer(&self, body: &Bytes) -> Result<Answer, String> {
         // Some nodes and gateways write the id back as a string.
-        let id = self.id.and_then(|raw| raw.get().trim_matches('"').parse().ok());
+        let id = self.id.and_then(|text| std::str::from_utf8(text).ok());
+        let id = id.and_then(|text| text.trim_matches('"').parse().ok());
         let result = match (self.error, self.result) {
-            (Some(error), _) => Err(RpcFailure::parse(view(body, error))),
-            (None, Some(result)) => Ok(RawAnswer::new(view(body, result))),
+            (Some(error), _) => Err(RpcFailure::parse(body.slice_ref(error))),
+            (None, Some(result)) => Ok(RawAnswer::new(body.slice_ref(result))),
             (None, None) => return Err("neither result nor error".to_owned()),
         };
         Ok(Answer { id, result })
     }
 
-    fn notified(&self) -> Option<&'a RawValue> {
+    fn notified(&self) -> Option<&'a [u8]> {
         #[derive(Deserialize)]
         struct Params<'a> {
             #[serde(borrow)]
@@ -132,13 +188,9 @@ impl<'a> Envelope<'a> {
         if self.result.is_some() || self.error.is_some() {
             return None;
         }
-        serde_json::from_str::<Params<'a>>(self.params?.get()).ok().map(|params| params.result)
+        let params = serde_json::from_slice::<Params<'a>>(self.params?).ok()?;
+        Some(params.result.get().as_bytes())
     }
-}
-
-/// The part of the body that `raw` was borrowed from, without copying.
-fn view(body: &Bytes, raw: &RawValue) -> Bytes {
-    body.slice_ref(raw.get().as_bytes())
 }
 
 #[cfg(test)]
@@ -189,6 +241,26 @@ mod tests {
         let Message::Single(answer) = parse(&body).unwrap() else { panic!("not single") };
         let result = answer.result.unwrap().into_bytes();
         assert_eq!(result.as_ptr() as usize - body.as_ptr() as usize, 33);
+    }
+
+    #[test]
+    fn large_bodies_give_the_same_answers() {
+        let filler = "ab".repeat(LARGE_BYTES);
+        let text = format!(
+            r#"[{{"jsonrpc":"2.0","id":8,"result":["{filler}","\\"]}},{{"error":{{"code":-1,"message":"{filler}"}},"id":"7"}}]"#
+        );
+        let Message::Batch(answers) = parse(&Bytes::from(text)).unwrap() else {
+            panic!("no batch")
+        };
+        let answers = in_order(answers, 7..9).unwrap();
+        assert_eq!(answers[0].as_ref().unwrap_err().code, -1);
+        assert!(answers[1].as_ref().unwrap().json().ends_with(br#""\\"]"#));
+        let text = format!(r#"{{"id":1,"error":null,"result":{{"a":"{filler}"}}}}"#);
+        let Message::Single(answer) = parse(&Bytes::from(text)).unwrap() else {
+            panic!("no answer")
+        };
+        assert_eq!(answer.result.unwrap().json().len(), filler.len() + 8);
+        assert!(parse(&Bytes::from(format!(r#"{{"id":1,"result":["{filler}"}}"#))).is_err());
     }
 
     #[test]

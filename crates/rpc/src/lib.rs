@@ -14,6 +14,7 @@ mod limiter;
 mod pool;
 mod probe;
 mod redact;
+mod skim;
 mod telemetry;
 mod upstream;
 

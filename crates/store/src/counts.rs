@@ -1,11 +1,10 @@
 //! How many rows a wallet has, exactly and without scanning it.
 //!
 //! Every wallet has a total. A wallet with more than `FEW` rows is also counted by block and in
-//! buckets of 2^8 and 2^16 blocks, so a range is whole large buckets, then smaller ones at its two
-//! ends, whatever the wallet's size; a smaller wallet is counted by looking at its rows, and costs
+//! buckets of 2^4, 2^8 … 2^20 blocks, so a range is whole large buckets, then at most fifteen of each
+//! smaller kind at its two ends, whatever the wallet's size; a smaller wallet is counted by looking at its rows, and costs
 //! one count to write. Counts are sums, so blocks may come and go in any order.
 
-use alloy_primitives::Address;
 use alloy_primitives::map::HashMap;
 use model::raw::wire::{put_varint, take_varint};
 
@@ -14,7 +13,7 @@ pub const FEW: u64 = 256;
 /// Level in the key of a total.
 pub const TOTAL: u8 = 0;
 /// Level in the key, and how many bits of the block number its buckets drop.
-pub const LEVELS: [(u8, u32); 3] = [(1, 16), (2, 8), (3, 0)];
+pub const LEVELS: [(u8, u32); 6] = [(1, 20), (2, 16), (3, 12), (4, 8), (5, 4), (6, 0)];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -113,22 +112,5 @@ impl Buckets {
             }
         }
         all.into_iter().map(|((level, bucket), delta)| (level, bucket, delta)).collect()
-    }
-}
-
-/// What a commit adds to and takes from the counts, summed before anything is read or written.
-#[derive(Default)]
-pub struct Deltas(HashMap<Address, Buckets>);
-
-impl Deltas {
-    pub fn add(&mut self, address: Address, number: u64, delta: Delta) {
-        self.0.entry(address).or_default().add(number, delta);
-    }
-
-    /// In key order, so that reads walk the table once.
-    pub fn into_sorted(self) -> Vec<(Address, Buckets)> {
-        let mut list: Vec<_> = self.0.into_iter().collect();
-        list.sort_unstable_by_key(|(address, _)| *address);
-        list
     }
 }

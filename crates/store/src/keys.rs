@@ -4,45 +4,49 @@
 use alloy_primitives::{Address, B256};
 use model::chain::ChainId;
 
-/// Parts joined to one key.
+/// Parts joined to one key of known length.
 macro_rules! join {
-    ($($part:expr),+) => {{
-        let mut key = Vec::with_capacity(48);
-        $(key.extend_from_slice($part.as_ref());)+
+    ($length:literal: $($part:expr),+) => {{
+        use std::io::Write;
+        let mut key = [0u8; $length];
+        let mut rest = key.as_mut_slice();
+        // The parts fill the key exactly, which the tests see to; writing cannot fail otherwise.
+        $(let _ = rest.write_all($part.as_ref());)+
+        debug_assert!(rest.is_empty());
         key
     }};
 }
 
 /// Chain, block number.
-pub fn block(chain: ChainId, number: u64) -> Vec<u8> {
-    join!(chain.0.to_be_bytes(), number.to_be_bytes())
+pub fn block(chain: ChainId, number: u64) -> [u8; 16] {
+    join!(16: chain.0.to_be_bytes(), number.to_be_bytes())
 }
 
 /// Chain, block number, index in the block.
-pub fn in_block(chain: ChainId, number: u64, index: u32) -> Vec<u8> {
-    join!(chain.0.to_be_bytes(), number.to_be_bytes(), index.to_be_bytes())
+pub fn in_block(chain: ChainId, number: u64, index: u32) -> [u8; 20] {
+    join!(20: chain.0.to_be_bytes(), number.to_be_bytes(), index.to_be_bytes())
 }
 
-pub fn by_hash(chain: ChainId, hash: B256) -> Vec<u8> {
-    join!(chain.0.to_be_bytes(), hash)
+pub fn by_hash(chain: ChainId, hash: B256) -> [u8; 40] {
+    join!(40: chain.0.to_be_bytes(), hash)
 }
 
 /// Several blocks may share a second, so the number is part of the key.
-pub fn by_time(chain: ChainId, timestamp: u64, number: u64) -> Vec<u8> {
-    join!(chain.0.to_be_bytes(), timestamp.to_be_bytes(), number.to_be_bytes())
+pub fn by_time(chain: ChainId, timestamp: u64, number: u64) -> [u8; 24] {
+    join!(24: chain.0.to_be_bytes(), timestamp.to_be_bytes(), number.to_be_bytes())
 }
 
-pub fn chain(chain: ChainId) -> Vec<u8> {
-    join!(chain.0.to_be_bytes())
+pub fn chain(chain: ChainId) -> [u8; 8] {
+    chain.0.to_be_bytes()
 }
 /// All rows of a wallet, as a prefix.
-pub fn of_wallet(chain: ChainId, address: Address) -> Vec<u8> {
-    join!(chain.0.to_be_bytes(), address)
+pub fn of_wallet(chain: ChainId, address: Address) -> [u8; 28] {
+    join!(28: chain.0.to_be_bytes(), address)
 }
 
 /// Newest first: inverted block number and index.
-pub fn wallet(chain: ChainId, address: Address, number: u64, index: u32) -> Vec<u8> {
-    join!(chain.0.to_be_bytes(), address, (!number).to_be_bytes(), (!index).to_be_bytes())
+pub fn wallet(chain: ChainId, address: Address, number: u64, index: u32) -> [u8; 40] {
+    join!(40: chain.0.to_be_bytes(), address, (!number).to_be_bytes(), (!index).to_be_bytes())
 }
 
 /// The block and index at the end of a `wallet` key.
@@ -52,8 +56,8 @@ pub fn place_of_wallet_key(key: &[u8]) -> Option<(u64, u32)> {
     Some((!u64::from_be_bytes(*number), !u32::from_be_bytes(*index)))
 }
 
-pub fn count(chain: ChainId, address: Address, level: u8, bucket: u64) -> Vec<u8> {
-    join!(chain.0.to_be_bytes(), address, [level], bucket.to_be_bytes())
+pub fn count(chain: ChainId, address: Address, level: u8, bucket: u64) -> [u8; 37] {
+    join!(37: chain.0.to_be_bytes(), address, [level], bucket.to_be_bytes())
 }
 
 /// The last eight bytes as a number: sequence, bucket or block number.

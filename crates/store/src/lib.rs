@@ -9,6 +9,7 @@ mod counts;
 mod coverage;
 mod digest;
 mod error;
+mod groups;
 mod journal;
 mod keys;
 mod open;

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use fjall::{Database, PersistMode};
+use fjall::{CompressionType, Database, PersistMode};
 
 use crate::Error;
 use crate::read::View;
 use crate::tables::Tables;
 
 /// Written at creation, checked at every start. Raised when old rows can no longer be read.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const FORMAT_KEY: &str = "format";
 
 #[derive(Clone, Debug)]
@@ -51,6 +51,8 @@ impl Store {
         let db = Database::builder(path)
             .cache_size(options.cache_bytes)
             .manual_journal_persist(true)
+            // Lives for minutes; the disk takes it faster than it can be packed.
+            .journal_compression(CompressionType::None)
             .open()
             .map_err(|error| locked(error, path))?;
         check_format(&db, path)?;
@@ -89,6 +91,17 @@ impl Store {
     /// Everything written so far is on disk when this returns.
     pub fn persist(&self) -> Result<(), Error> {
         Ok(self.inner.db.persist(PersistMode::SyncAll)?)
+    }
+}
+
+impl Store {
+    /// Brings every table into its final, packed form. Takes a while; readers and writers go on.
+    pub fn compact(&self) -> Result<(), Error> {
+        for (_, table) in self.inner.tables.all() {
+            table.rotate_memtable_and_wait()?;
+            table.major_compact()?;
+        }
+        self.persist()
     }
 }
 

@@ -21,6 +21,48 @@ pub struct Stamp {
     pub has_traces: bool,
 }
 
+impl Stamp {
+    pub fn anchor(&self) -> Anchor {
+        let Stamp { number, hash, timestamp, has_traces, .. } = *self;
+        Anchor { number, hash, timestamp, has_traces }
+    }
+}
+
+/// What a transaction's row must know of its block, written in front of every group of them so that
+/// one look finds it all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Anchor {
+    pub number: u64,
+    pub hash: B256,
+    pub timestamp: u64,
+    /// False where the source could not trace.
+    pub has_traces: bool,
+}
+
+impl Anchor {
+    pub fn pack(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.hash.as_slice());
+        put_varint(out, self.timestamp);
+        out.push(u8::from(self.has_traces));
+    }
+
+    pub fn unpack(number: u64, input: &mut &[u8]) -> Option<Self> {
+        let hash = B256::from_slice(take_bytes(input, 32)?);
+        let timestamp = take_varint(input)?;
+        let has_traces = *take_bytes(input, 1)?.first()? != 0;
+        Some(Anchor { number, hash, timestamp, has_traces })
+    }
+
+    fn template(&self) -> Header {
+        Header {
+            number: Some(self.number),
+            hash: Some(self.hash),
+            timestamp: Some(self.timestamp),
+            ..Header::default()
+        }
+    }
+}
+
 pub fn pack_header(stamp: &Stamp, header: &Header) -> Vec<u8> {
     let mut out = Vec::with_capacity(700);
     out.extend_from_slice(stamp.hash.as_slice());
@@ -28,17 +70,8 @@ pub fn pack_header(stamp: &Stamp, header: &Header) -> Vec<u8> {
     out.extend_from_slice(&stamp.proof.bits().to_be_bytes());
     out.push(u8::from(stamp.has_traces));
     put_varint(&mut out, u64::from(stamp.tx_count));
-    header.pack_with(&header_template(stamp), &mut out);
+    header.pack_with(&stamp.anchor().template(), &mut out);
     out
-}
-
-fn header_template(stamp: &Stamp) -> Header {
-    Header {
-        number: Some(stamp.number),
-        hash: Some(stamp.hash),
-        timestamp: Some(stamp.timestamp),
-        ..Header::default()
-    }
 }
 
 pub fn unpack_stamp(number: u64, input: &mut &[u8]) -> Option<Stamp> {
@@ -53,7 +86,7 @@ pub fn unpack_stamp(number: u64, input: &mut &[u8]) -> Option<Stamp> {
 
 pub fn unpack_header(number: u64, mut input: &[u8]) -> Option<(Stamp, Header)> {
     let stamp = unpack_stamp(number, &mut input)?;
-    let header = Header::unpack_with(&header_template(&stamp), &mut input)?;
+    let header = Header::unpack_with(&stamp.anchor().template(), &mut input)?;
     Some((stamp, header))
 }
 
@@ -73,34 +106,54 @@ fn receipt_template(tx: &Tx) -> Receipt {
     }
 }
 
-fn tx_template(stamp: &Stamp, chain: ChainId, index: u32) -> Tx {
-    let header = header_template(stamp);
-    block_template(&header, chain.0, index as usize)
-}
-
 const NO_RECEIPT: u8 = 0;
 const RECEIPT: u8 = 1;
 /// The bloom is left out: it is that of the logs.
 const RECEIPT_BLOOM_OF_LOGS: u8 = 2;
 
-/// `receipt` comes without logs; they are a row of their own.
-pub fn pack_tx(
-    stamp: &Stamp,
-    chain: ChainId,
-    index: u32,
-    tx: &Tx,
-    receipt: Option<(&Receipt, bool)>,
-) -> Vec<u8> {
-    let mut out = Vec::with_capacity(256);
-    tx.pack_with(&tx_template(stamp, chain, index), &mut out);
-    match receipt {
-        None => out.push(NO_RECEIPT),
-        Some((receipt, bloom_of_logs)) => {
-            out.push(if bloom_of_logs { RECEIPT_BLOOM_OF_LOGS } else { RECEIPT });
-            receipt.pack_with(&receipt_template(tx), &mut out);
+/// Packs and unpacks the transactions of one block: what they share with it is made once.
+pub struct TxPacker {
+    template: Tx,
+}
+
+impl TxPacker {
+    pub fn new(anchor: &Anchor, chain: ChainId) -> Self {
+        TxPacker { template: block_template(&anchor.template(), chain.0, 0) }
+    }
+
+    fn at(&mut self, index: u32) -> &Tx {
+        self.template.transaction_index = Some(u64::from(index));
+        &self.template
+    }
+
+    /// `receipt` comes without logs; they are a row of their own.
+    pub fn pack(
+        &mut self,
+        index: u32,
+        tx: &Tx,
+        receipt: Option<(&Receipt, bool)>,
+        out: &mut Vec<u8>,
+    ) {
+        tx.pack_with(self.at(index), out);
+        match receipt {
+            None => out.push(NO_RECEIPT),
+            Some((receipt, bloom_of_logs)) => {
+                out.push(if bloom_of_logs { RECEIPT_BLOOM_OF_LOGS } else { RECEIPT });
+                receipt.pack_with(&receipt_template(tx), out);
+            }
         }
     }
-    out
+
+    pub fn unpack(&mut self, index: u32, mut input: &[u8]) -> Option<TxRow> {
+        let input = &mut input;
+        let tx = Tx::unpack_with(self.at(index), input)?;
+        let mark = *take_bytes(input, 1)?.first()?;
+        let receipt = match mark {
+            NO_RECEIPT => None,
+            _ => Some(Receipt::unpack_with(&receipt_template(&tx), input)?),
+        };
+        Some(TxRow { tx, receipt, bloom_of_logs: mark == RECEIPT_BLOOM_OF_LOGS })
+    }
 }
 
 pub struct TxRow {
@@ -111,35 +164,26 @@ pub struct TxRow {
     pub bloom_of_logs: bool,
 }
 
-pub fn unpack_tx(stamp: &Stamp, chain: ChainId, index: u32, mut input: &[u8]) -> Option<TxRow> {
-    let input = &mut input;
-    let tx = Tx::unpack_with(&tx_template(stamp, chain, index), input)?;
-    let mark = *take_bytes(input, 1)?.first()?;
-    let receipt = match mark {
-        NO_RECEIPT => None,
-        _ => Some(Receipt::unpack_with(&receipt_template(&tx), input)?),
-    };
-    Some(TxRow { tx, receipt, bloom_of_logs: mark == RECEIPT_BLOOM_OF_LOGS })
-}
-
 /// The first log's number stands in front; the others count on from it.
-pub fn pack_logs(tx: &Tx, logs: &[Log]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(logs.len() * 128);
+pub fn pack_logs(tx: &Tx, logs: &[Log], out: &mut Vec<u8>) {
     let first = logs.first().and_then(|log| log.log_index).unwrap_or(0);
-    put_varint(&mut out, first);
-    put_varint(&mut out, logs.len() as u64);
+    put_varint(out, first);
+    put_varint(out, logs.len() as u64);
+    let mut template = log_template(tx, first);
     for (i, log) in logs.iter().enumerate() {
-        log.pack_with(&log_template(tx, first.wrapping_add(i as u64)), &mut out);
+        template.log_index = Some(first.wrapping_add(i as u64));
+        log.pack_with(&template, out);
     }
-    out
 }
 
 pub fn unpack_logs(tx: &Tx, mut input: &[u8]) -> Option<Vec<Log>> {
     let first = take_varint(&mut input)?;
     let count = take_varint(&mut input)?;
     let mut logs = Vec::with_capacity(usize::try_from(count).ok()?.min(input.len()));
+    let mut template = log_template(tx, first);
     for i in 0..count {
-        logs.push(Log::unpack_with(&log_template(tx, first.wrapping_add(i)), &mut input)?);
+        template.log_index = Some(first.wrapping_add(i));
+        logs.push(Log::unpack_with(&template, &mut input)?);
     }
     Some(logs)
 }
@@ -157,11 +201,9 @@ fn log_template(tx: &Tx, log_index: u64) -> Log {
     }
 }
 
-pub fn pack_frames(frames: &[Frame]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(frames.len() * 160);
-    put_varint(&mut out, frames.len() as u64);
-    frames.iter().for_each(|frame| frame.pack(&mut out));
-    out
+pub fn pack_frames(frames: &[Frame], out: &mut Vec<u8>) {
+    put_varint(out, frames.len() as u64);
+    frames.iter().for_each(|frame| frame.pack(out));
 }
 
 pub fn unpack_frames(mut input: &[u8]) -> Option<Vec<Frame>> {

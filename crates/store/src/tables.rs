@@ -40,11 +40,11 @@ tables! {
     block_by_hash: Index,
     /// chain, timestamp, number → nothing.
     block_by_time: Index,
-    /// chain, number, index → transaction and receipt without logs.
+    /// chain, number, group → anchor, then each transaction and its receipt without logs.
     txs: Rows,
-    /// chain, number, index → the logs of that transaction.
+    /// chain, number, group → the logs of each transaction; absent where none has any.
     logs: Rows,
-    /// chain, number, index → frames below the root.
+    /// chain, number, group → frames below the root of each transaction; absent where none has any.
     traces: Rows,
     /// chain, address, !number, !index → nothing: sender, receiver, created.
     wallet_txs: Index,
@@ -68,8 +68,9 @@ impl Tables {
 }
 
 fn options(shape: Shape) -> KeyspaceCreateOptions {
-    let lz4 = CompressionPolicy::all(CompressionType::Lz4);
-    let options = KeyspaceCreateOptions::default().data_block_compression_policy(lz4);
+    // What was just flushed is soon merged into a deeper level: packing it twice is work for nothing.
+    let below_first = CompressionPolicy::new([CompressionType::None, CompressionType::Lz4]);
+    let options = KeyspaceCreateOptions::default().data_block_compression_policy(below_first);
     let bits = |n: f32| {
         FilterPolicy::all(FilterPolicyEntry::Bloom(
             fjall::config::BloomConstructionPolicy::BitsPerKey(n),

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use model::chain::Operation;
 use store::View;
-use store::read::{Stamp, WalletPage};
+use store::read::WalletPage;
 
 use super::wallet_asked::{Asked, Known};
 use super::wallet_row::WalletRow;
@@ -113,25 +113,20 @@ impl Answering<'_> {
         let (view, chain) = (self.view, self.asked.question.chain);
         let with_internal = self.asked.question.with_internal;
         let missing = || ApiError::from(store::Error::BrokenRow { table: "wallet_txs" });
-        let mut stamp: Option<Stamp> = None;
         let mut traces_missing = false;
         for (i, (number, index)) in page.places.iter().enumerate() {
-            // Rows of one block stand together.
-            if stamp.is_none_or(|s| s.number != *number) {
-                stamp = view.stamp(chain, *number)?;
-            }
-            let stamp = stamp.as_ref().ok_or_else(missing)?;
-            let found = view.transaction(chain, stamp, *index)?.ok_or_else(missing)?;
+            let found = view.transaction(chain, *number, *index)?;
+            let (anchor, found) = found.ok_or_else(missing)?;
             let frames = match with_internal {
                 true => Some(view.frames(chain, *number, *index)?),
                 false => None,
             };
-            traces_missing |= with_internal && !stamp.has_traces;
+            traces_missing |= with_internal && !anchor.has_traces;
             if i > 0 {
                 out.push(b',');
             }
             let row = WalletRow {
-                stamp,
+                block: &anchor,
                 tx: &found.tx,
                 receipt: found.receipt.as_ref(),
                 frames: frames.as_deref(),

@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, U256};
 use model::chain::Coin;
 use model::raw::{Frame, Receipt, Tx};
-use store::read::Stamp;
+use store::read::Anchor;
 
 use super::row::{Row, scaled};
 use crate::labels::Labels;
@@ -13,7 +13,7 @@ use crate::wire::Profile;
 const UNDONE: &str = "undone: an enclosing call failed";
 
 pub struct WalletRow<'a> {
-    pub stamp: &'a Stamp,
+    pub block: &'a Anchor,
     pub tx: &'a Tx,
     pub receipt: Option<&'a Receipt>,
     /// Present exactly when internal transactions were asked for.
@@ -45,9 +45,9 @@ impl WalletRow<'_> {
             row.text("transaction_fee", self.fee().as_deref());
             row.null("method_label");
         }
-        row.time("block_timestamp", self.stamp.timestamp);
-        row.number("block_number", Some(self.stamp.number));
-        row.hash("block_hash", Some(self.stamp.hash));
+        row.time("block_timestamp", self.block.timestamp);
+        row.number("block_number", Some(self.block.number));
+        row.hash("block_hash", Some(self.block.hash));
         if let Some(frames) = self.frames {
             let out = row.name("internal_transactions");
             model::raw::wire::write_list(frames, out, |frame, out| {
@@ -88,8 +88,8 @@ impl WalletRow<'_> {
     fn internal(&self, frame: &Frame, profile: Profile, out: &mut Vec<u8>) {
         let mut row = Row::begin(out, profile);
         row.hash("transaction_hash", self.tx.hash);
-        row.integer("block_number", self.stamp.number);
-        row.hash("block_hash", Some(self.stamp.hash));
+        row.integer("block_number", self.block.number);
+        row.hash("block_hash", Some(self.block.hash));
         row.text("type", Some(frame.kind.name()));
         row.address("from", Some(frame.from));
         // A failed creation made no address, and SDKs cannot read a null here.

@@ -11,6 +11,7 @@ use model::chain::{Chain, ChainId};
 use model::raw::Block;
 use rpc::{Pool, UpstreamId};
 use store::Prepared;
+use tokio::sync::Semaphore;
 
 use super::answers::{self, Problem};
 use super::question::Answered;
@@ -28,6 +29,8 @@ pub struct NodeSource {
     pub pool: Arc<Pool>,
     pub chain: Arc<Chain>,
     pub traces: TraceUse,
+    /// As many readers as there are processors: more would only hold more blocks in memory.
+    readers: Arc<Semaphore>,
 }
 
 /// A verified block, and who gave it.
@@ -47,6 +50,11 @@ pub struct Ask {
 }
 
 impl NodeSource {
+    pub fn new(pool: Arc<Pool>, chain: Arc<Chain>, traces: TraceUse) -> Self {
+        let processors = std::thread::available_parallelism().map_or(2, |n| n.get());
+        NodeSource { pool, chain, traces, readers: Arc::new(Semaphore::new(processors)) }
+    }
+
     pub fn chain_id(&self) -> ChainId {
         self.chain.id
     }
@@ -126,11 +134,12 @@ impl NodeSource {
                 let block = answers::read_block(*number, &answers, &label, &judge)?;
                 let proof = verify(&block, &rules)
                     .map_err(|lie| Problem::Fault(*number, Fault::Lie(lie)))?;
-                prepared.push(store::prepare(chain, &block, proof));
+                prepared.push(store::prepare(chain, block, proof));
             }
             linked(&prepared)?;
             Ok(prepared)
         };
+        let _turn = self.readers.acquire().await.map_err(|_| Problem::Other(Error::Stopped))?;
         match tokio::task::spawn_blocking(work).await {
             Ok(result) => result,
             Err(_) => Err(Problem::Other(Error::Stopped)),

@@ -85,7 +85,8 @@ pub fn honest_digest(chain: &SimChain, from_block: u64, dialect: Dialect) -> B25
     let rules = rules(Verification::Full);
     let prepare = |number| {
         let block = block(chain, number, dialect);
-        store::prepare(CHAIN, &block, verify(&block, &rules).unwrap())
+        let proof = verify(&block, &rules).unwrap();
+        store::prepare(CHAIN, block, proof)
     };
     let apply = (from_block..=chain.head_number()).map(prepare).collect();
     store.commit(CHAIN, Change { revert: Vec::new(), apply }).unwrap();

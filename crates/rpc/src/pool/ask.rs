@@ -6,10 +6,11 @@
 use super::UpstreamId;
 use super::pick::Needs;
 use super::shared::Shared;
-use crate::call::{Call, CallResult, RpcFailureKind};
+use crate::call::{Call, CallResult, RawAnswer, RpcFailureKind};
 use crate::error::Error;
 use crate::probe::Capabilities;
 use crate::upstream::Load;
+use serde::de::IgnoredAny;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -203,7 +204,14 @@ fn only(
     answers: Vec<CallResult>,
 ) -> Result<Forwarded, Error> {
     match answers.into_iter().next() {
-        Some(answer) => Ok(Forwarded { upstream, answer }),
+        Some(answer) => {
+            // Nobody here will read it, and a client must not be handed broken JSON.
+            if let Ok(Err(error)) = answer.as_ref().map(RawAnswer::parse::<IgnoredAny>) {
+                let upstream = shared.label(upstream).to_owned();
+                return Err(Error::Malformed { upstream, why: error.to_string() });
+            }
+            Ok(Forwarded { upstream, answer })
+        }
         None => Err(nobody(shared, &Needs::default())),
     }
 }

@@ -6,8 +6,8 @@ use model::proof::Proof;
 use model::raw::{Block, Frame, Log};
 
 use super::View;
-use crate::rows::{Stamp, TxRow, unpack_frames, unpack_header, unpack_logs, unpack_tx};
-use crate::{Error, keys};
+use crate::rows::{Anchor, TxPacker, TxRow, unpack_frames, unpack_header, unpack_logs};
+use crate::{Error, groups, keys};
 
 /// How much of a block to read.
 #[derive(Clone, Copy, PartialEq)]
@@ -52,13 +52,20 @@ impl View {
             ..Block::default()
         };
         let range = keys::in_block(chain, number, 0)..=keys::in_block(chain, number, u32::MAX);
-        for (i, item) in self.snapshot.range(&self.tables.txs, range).enumerate() {
-            let row = item.value()?;
-            let row = unpack_tx(&stamp, chain, i as u32, &row).ok_or(broken("txs"))?;
-            if parts == Parts::Everything {
-                block.receipts.push(self.with_logs(chain, &stamp, i as u32, &row)?);
+        let mut packer = TxPacker::new(&stamp.anchor(), chain);
+        for item in self.snapshot.range(&self.tables.txs, range) {
+            let group = item.value()?;
+            let mut rest = group.as_ref();
+            Anchor::unpack(number, &mut rest).ok_or(broken("txs"))?;
+            while !rest.is_empty() {
+                let index = block.txs.len() as u32;
+                let part = groups::take(&mut rest).ok_or(broken("txs"))?;
+                let row = packer.unpack(index, part).ok_or(broken("txs"))?;
+                if parts == Parts::Everything {
+                    block.receipts.push(self.with_logs(chain, number, index, &row)?);
+                }
+                block.txs.push(row.tx);
             }
-            block.txs.push(row.tx);
         }
         if block.txs.len() != stamp.tx_count as usize {
             return Err(broken("txs"));
@@ -73,12 +80,12 @@ impl View {
     fn with_logs(
         &self,
         chain: ChainId,
-        stamp: &Stamp,
+        number: u64,
         index: u32,
         row: &TxRow,
     ) -> Result<Option<model::raw::Receipt>, Error> {
         let Some(mut receipt) = row.receipt.clone() else { return Ok(None) };
-        let logs = self.logs(chain, stamp.number, index, &row.tx)?;
+        let logs = self.logs(chain, number, index, &row.tx)?;
         if row.bloom_of_logs {
             receipt.logs_bloom = Some(model::bloom::of_logs(&logs));
         }
@@ -88,26 +95,29 @@ impl View {
         Ok(Some(receipt))
     }
 
-    /// One transaction with its receipt (without logs).
+    /// One transaction with its receipt (without logs), and what it must know of its block.
     pub fn transaction(
         &self,
         chain: ChainId,
-        stamp: &Stamp,
+        number: u64,
         index: u32,
-    ) -> Result<Option<TxRow>, Error> {
-        let key = keys::in_block(chain, stamp.number, index);
-        match self.snapshot.get(&self.tables.txs, key)? {
-            Some(row) => unpack_tx(stamp, chain, index, &row)
-                .map(Some)
-                .ok_or(Error::BrokenRow { table: "txs" }),
-            None => Ok(None),
-        }
+    ) -> Result<Option<(Anchor, TxRow)>, Error> {
+        let key = keys::in_block(chain, number, groups::of(index));
+        let Some(row) = self.snapshot.get(&self.tables.txs, key)? else { return Ok(None) };
+        let broken = || Error::BrokenRow { table: "txs" };
+        let mut rest = row.as_ref();
+        let anchor = Anchor::unpack(number, &mut rest).ok_or_else(broken)?;
+        let Some(part) = groups::part_of(rest, index) else { return Ok(None) };
+        let row = TxPacker::new(&anchor, chain).unpack(index, part).ok_or_else(broken)?;
+        Ok(Some((anchor, row)))
     }
 
     /// Frames below the root, in the order they were entered.
     pub fn frames(&self, chain: ChainId, number: u64, index: u32) -> Result<Vec<Frame>, Error> {
-        match self.snapshot.get(&self.tables.traces, keys::in_block(chain, number, index))? {
-            Some(row) => unpack_frames(&row).ok_or(Error::BrokenRow { table: "traces" }),
+        let key = keys::in_block(chain, number, groups::of(index));
+        let row = self.snapshot.get(&self.tables.traces, key)?;
+        match row.as_ref().and_then(|row| groups::part_of(row, index)).filter(|p| !p.is_empty()) {
+            Some(part) => unpack_frames(part).ok_or(Error::BrokenRow { table: "traces" }),
             None => Ok(Vec::new()),
         }
     }
@@ -119,8 +129,10 @@ impl View {
         index: u32,
         tx: &model::raw::Tx,
     ) -> Result<Vec<Log>, Error> {
-        match self.snapshot.get(&self.tables.logs, keys::in_block(chain, number, index))? {
-            Some(row) => unpack_logs(tx, &row).ok_or(Error::BrokenRow { table: "logs" }),
+        let key = keys::in_block(chain, number, groups::of(index));
+        let row = self.snapshot.get(&self.tables.logs, key)?;
+        match row.as_ref().and_then(|row| groups::part_of(row, index)).filter(|p| !p.is_empty()) {
+            Some(part) => unpack_logs(tx, part).ok_or(Error::BrokenRow { table: "logs" }),
             None => Ok(Vec::new()),
         }
     }

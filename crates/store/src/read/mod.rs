@@ -10,7 +10,7 @@ use alloy_primitives::B256;
 use fjall::Readable;
 use model::chain::ChainId;
 
-pub use crate::rows::{Stamp, TxRow};
+pub use crate::rows::{Anchor, Stamp, TxRow};
 pub use wallet::{Place, WalletPage, WalletQuestion};
 
 use crate::coverage::Coverage;

@@ -66,7 +66,7 @@ impl View {
         }
     }
 
-    fn run(&self, table: &Keyspace, range: &RangeInclusive<Vec<u8>>, oldest_first: bool) -> Run {
+    fn run(&self, table: &Keyspace, range: &RangeInclusive<[u8; 40]>, oldest_first: bool) -> Run {
         let items = self.snapshot.range(table, range.clone());
         let place = |item: fjall::Guard| -> Result<Place, Error> {
             let key = item.key()?;
@@ -143,7 +143,7 @@ impl View {
 type Run = Box<dyn Iterator<Item = Result<Place, Error>>>;
 
 /// Keys from the newest to the oldest row of the question that is left after the last page.
-fn key_range(q: &WalletQuestion) -> Option<RangeInclusive<Vec<u8>>> {
+fn key_range(q: &WalletQuestion) -> Option<RangeInclusive<[u8; 40]>> {
     let mut newest = (q.to_block, u32::MAX);
     let mut oldest = (q.from_block, 0);
     if let Some((number, index)) = q.after {

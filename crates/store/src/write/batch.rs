@@ -1,13 +1,12 @@
 //! One commit in the making: rows to write and to remove, counts, coverage and journal entries,
 //! all in one atomic batch.
 
-use alloy_primitives::B256;
 use alloy_primitives::map::HashSet;
-use fjall::{Keyspace, PersistMode};
+use alloy_primitives::{Address, B256};
+use fjall::{Keyspace, PersistMode, Slice};
 use model::chain::ChainId;
 
 use super::{Committed, Prepared};
-use crate::counts::{Delta, Deltas};
 use crate::coverage::Coverage;
 use crate::journal::{Entry, EntryKind};
 use crate::open::Store;
@@ -17,8 +16,25 @@ use crate::{Error, keys};
 /// One write: no value means removal.
 struct Op {
     table: Keyspace,
-    key: Vec<u8>,
+    key: Slice,
     value: Option<Vec<u8>>,
+}
+
+/// A wallet's row to be written or taken back, sorted as its key is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct WalletRow {
+    pub address: Address,
+    inverted_number: u64,
+    inverted_index: u32,
+    pub direct: bool,
+    /// 1 or -1.
+    pub sign: i8,
+}
+
+impl WalletRow {
+    pub fn number(&self) -> u64 {
+        !self.inverted_number
+    }
 }
 
 pub struct Batch<'a> {
@@ -27,7 +43,7 @@ pub struct Batch<'a> {
     ops: Vec<Op>,
     /// Set by a removal: a key may then be written again, and only the last of the two counts.
     reverts: bool,
-    pub(super) deltas: Deltas,
+    pub(super) wallets: Vec<WalletRow>,
     coverage: Coverage,
     pub(super) seq: u64,
     entries: Vec<Entry>,
@@ -40,7 +56,7 @@ impl<'a> Batch<'a> {
             chain,
             ops: Vec::new(),
             reverts: false,
-            deltas: Deltas::default(),
+            wallets: Vec::new(),
             coverage: view.coverage(chain)?,
             seq: view.journal_head(chain)?,
             entries: Vec::new(),
@@ -52,34 +68,28 @@ impl<'a> Batch<'a> {
         self.entries.push(Entry { seq: self.seq, kind, number, hash });
     }
 
-    pub(super) fn put(&mut self, table: &Keyspace, key: Vec<u8>, value: Vec<u8>) {
+    pub(super) fn put(&mut self, table: &Keyspace, key: impl AsRef<[u8]>, value: Vec<u8>) {
+        let key = Slice::from(key.as_ref());
         self.ops.push(Op { table: table.clone(), key, value: Some(value) });
     }
 
-    pub(super) fn drop_key(&mut self, table: &Keyspace, key: Vec<u8>) {
-        self.ops.push(Op { table: table.clone(), key, value: None });
+    pub(super) fn drop_key(&mut self, table: &Keyspace, key: impl AsRef<[u8]>) {
+        self.ops.push(Op { table: table.clone(), key: Slice::from(key.as_ref()), value: None });
     }
 
     pub fn insert(&mut self, block: Prepared) {
         let (chain, number) = (self.chain, block.number);
         let t = self.store.inner.tables.clone();
-        self.count(&block, 1);
+        self.note_wallets(&block, 1);
         self.put(&t.headers, keys::block(chain, number), block.header);
         let by_hash = keys::by_hash(chain, block.hash);
         self.put(&t.block_by_hash, by_hash, number.to_be_bytes().to_vec());
         self.put(&t.block_by_time, keys::by_time(chain, block.timestamp, number), Vec::new());
-        for (i, row) in block.txs.into_iter().enumerate() {
-            self.put(&t.txs, keys::in_block(chain, number, i as u32), row);
-        }
-        for (index, row) in block.logs {
-            self.put(&t.logs, keys::in_block(chain, number, index), row);
-        }
-        for (index, row) in block.traces {
-            self.put(&t.traces, keys::in_block(chain, number, index), row);
-        }
-        for party in &block.wallets {
-            let table = if party.direct { &t.wallet_txs } else { &t.wallet_internal };
-            self.put(table, keys::wallet(chain, party.address, number, party.index), Vec::new());
+        for (table, rows) in [(&t.txs, block.txs), (&t.logs, block.logs), (&t.traces, block.traces)]
+        {
+            for (group, row) in rows {
+                self.put(table, keys::in_block(chain, number, group), row);
+            }
         }
         self.coverage.insert(number);
         self.note(EntryKind::Apply, number, block.hash);
@@ -89,52 +99,65 @@ impl<'a> Batch<'a> {
         self.reverts = true;
         let (chain, number) = (self.chain, block.number);
         let t = self.store.inner.tables.clone();
-        let mut drop = |table: &Keyspace, key| self.drop_key(table, key);
-        drop(&t.headers, keys::block(chain, number));
-        drop(&t.block_by_hash, keys::by_hash(chain, block.hash));
-        drop(&t.block_by_time, keys::by_time(chain, block.timestamp, number));
-        for index in 0..block.tx_count {
-            drop(&t.txs, keys::in_block(chain, number, index));
+        self.drop_key(&t.headers, keys::block(chain, number));
+        self.drop_key(&t.block_by_hash, keys::by_hash(chain, block.hash));
+        self.drop_key(&t.block_by_time, keys::by_time(chain, block.timestamp, number));
+        for (table, rows) in
+            [(&t.txs, &block.txs), (&t.logs, &block.logs), (&t.traces, &block.traces)]
+        {
+            for (group, _) in rows {
+                self.drop_key(table, keys::in_block(chain, number, *group));
+            }
         }
-        for (index, _) in &block.logs {
-            drop(&t.logs, keys::in_block(chain, number, *index));
-        }
-        for (index, _) in &block.traces {
-            drop(&t.traces, keys::in_block(chain, number, *index));
-        }
-        for party in &block.wallets {
-            let table = if party.direct { &t.wallet_txs } else { &t.wallet_internal };
-            drop(table, keys::wallet(chain, party.address, number, party.index));
-        }
-        self.count(block, -1);
+        self.note_wallets(block, -1);
         self.coverage.remove(number);
         self.note(EntryKind::Revert, number, block.hash);
     }
 
-    fn count(&mut self, block: &Prepared, sign: i64) {
-        for party in &block.wallets {
-            self.deltas.add(party.address, block.number, Delta::of(party.direct, sign));
+    fn note_wallets(&mut self, block: &Prepared, sign: i8) {
+        let number = block.number;
+        self.wallets.extend(block.wallets.iter().map(|party| WalletRow {
+            address: party.address,
+            inverted_number: !number,
+            inverted_index: !party.index,
+            direct: party.direct,
+            sign,
+        }));
+    }
+
+    /// In key order: neighbours go in one after the other, and the memory they touch is still warm.
+    fn write_wallets(&mut self) -> Result<(), Error> {
+        let mut rows = std::mem::take(&mut self.wallets);
+        rows.sort_unstable();
+        let t = self.store.inner.tables.clone();
+        for row in &rows {
+            let table = if row.direct { &t.wallet_txs } else { &t.wallet_internal };
+            let key = keys::wallet(self.chain, row.address, row.number(), !row.inverted_index);
+            match row.sign > 0 {
+                true => self.put(table, key, Vec::new()),
+                false => self.drop_key(table, key),
+            }
         }
+        rows.chunk_by(|a, b| a.address == b.address).try_for_each(|run| self.write_counts(run))
     }
 
     pub fn commit(mut self) -> Result<Committed, Error> {
         if self.entries.is_empty() {
             return Ok(Committed { entries: self.entries, coverage: self.coverage });
         }
-        self.write_counts()?;
+        self.write_wallets()?;
         let t = self.store.inner.tables.clone();
         for entry in self.entries.clone() {
             self.put(&t.journal, keys::block(self.chain, entry.seq), entry.pack());
         }
         let coverage = (!self.coverage.is_empty()).then(|| self.coverage.pack());
-        let key = keys::chain(self.chain);
+        let key = Slice::from(keys::chain(self.chain));
         self.ops.push(Op { table: t.coverage.clone(), key, value: coverage });
         if self.reverts {
             self.keep_last_of_each_key();
         }
-        // Neighbours in a table go in one after the other: the memory they touch is still warm.
-        self.ops.sort_unstable_by(|a, b| (a.table.id(), &a.key).cmp(&(b.table.id(), &b.key)));
-        let mut batch = self.store.inner.db.batch();
+        let mut batch =
+            fjall::OwnedWriteBatch::with_capacity(self.store.inner.db.clone(), self.ops.len());
         for op in self.ops {
             match op.value {
                 Some(value) => batch.insert(&op.table, op.key, value),
@@ -148,7 +171,7 @@ impl<'a> Batch<'a> {
 
     /// All writes of a batch count as simultaneous, so a key must stand in it only once.
     fn keep_last_of_each_key(&mut self) {
-        let mut seen = HashSet::<(u64, Vec<u8>)>::default();
+        let mut seen = HashSet::<(u64, Slice)>::default();
         let mut kept = Vec::with_capacity(self.ops.len());
         for op in std::mem::take(&mut self.ops).into_iter().rev() {
             if seen.insert((op.table.id(), op.key.clone())) {

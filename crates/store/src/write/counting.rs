@@ -3,33 +3,36 @@
 use alloy_primitives::Address;
 use fjall::Readable;
 
-use super::batch::Batch;
+use super::batch::{Batch, WalletRow};
 use crate::counts::{Buckets, Count, Delta, TOTAL};
 use crate::{Error, keys};
 
 const BROKEN: Error = Error::BrokenRow { table: "wallet_counts" };
 
 impl Batch<'_> {
-    pub(super) fn write_counts(&mut self) -> Result<(), Error> {
-        for (address, changes) in std::mem::take(&mut self.deltas).into_sorted() {
-            let key = keys::count(self.chain, address, TOTAL, 0);
-            let old = self.count_at(&key)?;
-            let mut new = old.changed_by(changes.total()).ok_or(BROKEN)?;
-            new.version = self.seq;
-            self.put_count(key, new);
-            match (old.has_buckets(), new.has_buckets()) {
-                (false, false) => {}
-                (true, true) => self.change_buckets(address, &changes)?,
-                (false, true) => {
-                    // What is stored is few rows, and counted in no bucket yet.
-                    let mut all = self.stored_rows(address)?;
-                    all.extend(changes);
-                    self.change_buckets(address, &all)?;
-                }
-                (true, false) => self.drop_buckets(address)?,
-            }
+    /// `rows` are all of one wallet.
+    pub(super) fn write_counts(&mut self, rows: &[WalletRow]) -> Result<(), Error> {
+        let Some(address) = rows.first().map(|row| row.address) else { return Ok(()) };
+        let mut changes = Buckets::default();
+        for row in rows {
+            changes.add(row.number(), Delta::of(row.direct, i64::from(row.sign)));
         }
-        Ok(())
+        let key = keys::count(self.chain, address, TOTAL, 0);
+        let old = self.count_at(&key)?;
+        let mut new = old.changed_by(changes.total()).ok_or(BROKEN)?;
+        new.version = self.seq;
+        self.put_count(&key, new);
+        match (old.has_buckets(), new.has_buckets()) {
+            (false, false) => Ok(()),
+            (true, true) => self.change_buckets(address, &changes),
+            (false, true) => {
+                // What is stored is few rows, and counted in no bucket yet.
+                let mut all = self.stored_rows(address)?;
+                all.extend(changes);
+                self.change_buckets(address, &all)
+            }
+            (true, false) => self.drop_buckets(address),
+        }
     }
 
     fn count_at(&self, key: &[u8]) -> Result<Count, Error> {
@@ -39,7 +42,7 @@ impl Batch<'_> {
         }
     }
 
-    fn put_count(&mut self, key: Vec<u8>, count: Count) {
+    fn put_count(&mut self, key: &[u8], count: Count) {
         let table = self.store.inner.tables.wallet_counts.clone();
         match count.is_zero() {
             true => self.drop_key(&table, key),
@@ -51,7 +54,7 @@ impl Batch<'_> {
         for (level, bucket, delta) in changes.levels() {
             let key = keys::count(self.chain, address, level, bucket);
             let new = self.count_at(&key)?.changed_by(delta).ok_or(BROKEN)?;
-            self.put_count(key, new);
+            self.put_count(&key, new);
         }
         Ok(())
     }
@@ -76,8 +79,8 @@ impl Batch<'_> {
         let table = &view.tables.wallet_counts;
         let total = keys::count(self.chain, address, TOTAL, 0);
         for item in view.snapshot.prefix(table, keys::of_wallet(self.chain, address)) {
-            let key = item.key()?.to_vec();
-            if key != total {
+            let key = item.key()?;
+            if *key != total {
                 self.drop_key(table, key);
             }
         }

@@ -44,7 +44,7 @@ impl Store {
         for number in change.revert {
             let block = view.whole_block(chain, number)?;
             let (block, proof) = block.ok_or(Error::NotStored { number })?;
-            batch.remove(&prepare(chain, &block, proof));
+            batch.remove(&prepare(chain, block, proof));
         }
         for (block, is_fresh) in change.apply.into_iter().zip(fresh) {
             if is_fresh {

@@ -3,10 +3,11 @@
 use alloy_primitives::{Address, B256};
 use model::chain::ChainId;
 use model::proof::Proof;
-use model::raw::{Block, Frame, Receipt};
+use model::raw::{Block, Frame, Log, Receipt};
 use model::wallets::{Parties, parties};
 
-use crate::rows::{Stamp, pack_frames, pack_header, pack_logs, pack_tx};
+use crate::groups::{self, GROUP};
+use crate::rows::{Stamp, TxPacker, pack_frames, pack_header, pack_logs};
 
 /// A block as rows, ready to be written or removed.
 pub struct Prepared {
@@ -16,7 +17,8 @@ pub struct Prepared {
     pub timestamp: u64,
     pub tx_count: u32,
     pub(super) header: Vec<u8>,
-    pub(super) txs: Vec<Vec<u8>>,
+    /// By group, as are logs and traces.
+    pub(super) txs: Vec<(u32, Vec<u8>)>,
     pub(super) logs: Vec<(u32, Vec<u8>)>,
     pub(super) traces: Vec<(u32, Vec<u8>)>,
     pub(super) wallets: Vec<Party>,
@@ -31,13 +33,12 @@ pub(super) struct Party {
 impl Prepared {
     /// Memory held, for those who keep many waiting.
     pub fn bytes(&self) -> usize {
-        let rows = self.txs.iter().chain(self.logs.iter().map(|(_, row)| row));
-        let rows = rows.chain(self.traces.iter().map(|(_, row)| row));
-        rows.map(Vec::len).sum::<usize>() + self.header.len() + self.wallets.len() * 28
+        let rows = self.txs.iter().chain(&self.logs).chain(&self.traces);
+        rows.map(|(_, row)| row.len()).sum::<usize>() + self.header.len() + self.wallets.len() * 28
     }
 }
 
-pub fn prepare(chain: ChainId, block: &Block, proof: Proof) -> Prepared {
+pub fn prepare(chain: ChainId, mut block: Block, proof: Proof) -> Prepared {
     let stamp = Stamp {
         number: block.number,
         hash: block.hash,
@@ -53,26 +54,14 @@ pub fn prepare(chain: ChainId, block: &Block, proof: Proof) -> Prepared {
         timestamp: block.timestamp,
         tx_count: stamp.tx_count,
         header: pack_header(&stamp, &block.header),
-        txs: Vec::with_capacity(block.txs.len()),
+        txs: Vec::new(),
         logs: Vec::new(),
         traces: Vec::new(),
         wallets: Vec::with_capacity(block.txs.len() * 2),
     };
-    for (i, tx) in block.txs.iter().enumerate() {
-        let index = i as u32;
-        let receipt = block.receipts.get(i).and_then(Option::as_ref);
-        let frames = block.traces.as_ref().and_then(|all| all.get(i));
-        let frames = below_root(frames.map_or(&[], Vec::as_slice));
-        prepared.add_parties(index, &parties(tx, receipt, frames));
-        let bare = receipt.map(|r| without_logs(r, proof));
-        let bare = bare.as_ref().map(|(receipt, of_logs)| (receipt, *of_logs));
-        prepared.txs.push(pack_tx(&stamp, chain, index, tx, bare));
-        if let Some(logs) = receipt.and_then(|r| r.logs.as_ref()).filter(|l| !l.is_empty()) {
-            prepared.logs.push((index, pack_logs(tx, logs)));
-        }
-        if !frames.is_empty() {
-            prepared.traces.push((index, pack_frames(frames)));
-        }
+    let mut packer = TxPacker::new(&stamp.anchor(), chain);
+    for group in 0..groups::count(stamp.tx_count) {
+        prepared.add_group(group, &mut block, &stamp, &mut packer);
     }
     prepared
 }
@@ -86,23 +75,40 @@ fn below_root(frames: &[Frame]) -> &[Frame] {
     }
 }
 
-/// In a verified block a receipt's bloom is that of its logs, so it need not be kept.
-fn without_logs(receipt: &Receipt, proof: Proof) -> (Receipt, bool) {
-    let mut bare = Receipt { logs: None, ..receipt.clone() };
-    if receipt.logs.as_ref().is_some_and(Vec::is_empty) {
-        bare.logs = Some(Vec::new());
-    }
-    let has_logs = receipt.logs.as_ref().is_some_and(|logs| !logs.is_empty());
-    // Chains that do not fill blooms in leave them empty beside logs.
-    let of_logs = proof.has(Proof::RECEIPTS)
-        && bare.logs_bloom.is_some_and(|bloom| bloom.is_zero() != has_logs);
-    if of_logs {
-        bare.logs_bloom = None;
-    }
-    (bare, of_logs)
-}
-
 impl Prepared {
+    fn add_group(&mut self, group: u32, block: &mut Block, stamp: &Stamp, packer: &mut TxPacker) {
+        let mut txs = Vec::with_capacity(4096);
+        stamp.anchor().pack(&mut txs);
+        let (mut logs, mut traces) = (Parts::default(), Parts::default());
+        let mut part = Vec::with_capacity(1024);
+        let first = group * GROUP;
+        for (index, tx) in (first..).zip(block.txs.iter().skip(first as usize)).take(GROUP as usize)
+        {
+            let mut receipt = block.receipts.get_mut(index as usize).and_then(Option::as_mut);
+            let frames = block.traces.as_ref().and_then(|all| all.get(index as usize));
+            let frames = below_root(frames.map_or(&[], Vec::as_slice));
+            self.add_parties(index, &parties(tx, receipt.as_deref(), frames));
+            let of_logs = receipt.as_deref_mut().is_some_and(|r| leave_bloom_out(r, stamp.proof));
+            let own_logs = receipt.as_deref_mut().and_then(take_logs);
+            part.clear();
+            packer.pack(index, tx, receipt.as_deref().map(|r| (r, of_logs)), &mut part);
+            groups::put(&mut txs, &part);
+            logs.add(|out| {
+                if let Some(logs) = &own_logs {
+                    pack_logs(tx, logs, out);
+                }
+            });
+            traces.add(|out| {
+                if !frames.is_empty() {
+                    pack_frames(frames, out);
+                }
+            });
+        }
+        self.txs.push((group, txs));
+        self.logs.extend(logs.row().map(|row| (group, row)));
+        self.traces.extend(traces.row().map(|row| (group, row)));
+    }
+
     fn add_parties(&mut self, index: u32, parties: &Parties) {
         let direct = parties.direct.iter().map(|a| (*a, true));
         let internal = parties.internal.iter().map(|a| (*a, false));
@@ -110,4 +116,42 @@ impl Prepared {
             self.wallets.push(Party { address, index, direct });
         }
     }
+}
+
+/// A group that is written only if any of its parts holds something.
+#[derive(Default)]
+struct Parts {
+    row: Vec<u8>,
+    part: Vec<u8>,
+    is_needed: bool,
+}
+
+impl Parts {
+    fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.part.clear();
+        write(&mut self.part);
+        self.is_needed |= !self.part.is_empty();
+        groups::put(&mut self.row, &self.part);
+    }
+
+    fn row(self) -> Option<Vec<u8>> {
+        self.is_needed.then_some(self.row)
+    }
+}
+
+/// In a verified block a receipt's bloom is that of its logs, so it need not be kept.
+fn leave_bloom_out(receipt: &mut Receipt, proof: Proof) -> bool {
+    let has_logs = receipt.logs.as_ref().is_some_and(|logs| !logs.is_empty());
+    // Chains that do not fill blooms in leave them empty beside logs.
+    let of_logs = proof.has(Proof::RECEIPTS)
+        && receipt.logs_bloom.is_some_and(|bloom| bloom.is_zero() != has_logs);
+    if of_logs {
+        receipt.logs_bloom = None;
+    }
+    of_logs
+}
+
+/// Logs are a row of their own; an empty list stays where it is.
+fn take_logs(receipt: &mut Receipt) -> Option<Vec<Log>> {
+    receipt.logs.take_if(|logs| !logs.is_empty())
 }

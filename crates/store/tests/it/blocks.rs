@@ -73,11 +73,12 @@ fn single_transactions_and_hashes_are_found() {
         assert_eq!(view.number_of(CHAIN, sim.hash).unwrap(), Some(sim.number()));
         assert_eq!(view.parent_hash(CHAIN, sim.number()).unwrap(), Some(sim.header.parent_hash));
         for (i, tx) in sim.txs.iter().enumerate() {
-            let row = view.transaction(CHAIN, &stamp, i as u32).unwrap().unwrap();
+            let (anchor, row) = view.transaction(CHAIN, sim.number(), i as u32).unwrap().unwrap();
+            assert_eq!(anchor, stamp.anchor());
             assert_eq!(row.tx.hash, Some(tx.hash));
             assert_eq!(row.receipt.unwrap().transaction_hash, Some(tx.hash));
         }
-        assert!(view.transaction(CHAIN, &stamp, sim.txs.len() as u32).unwrap().is_none());
+        assert!(view.transaction(CHAIN, sim.number(), sim.txs.len() as u32).unwrap().is_none());
     }
     assert_eq!(view.number_of(CHAIN, [7; 32].into()).unwrap(), None);
 }

@@ -101,7 +101,7 @@ fn scattered() -> (Home, Vec<(Address, ExpectedWallet)>) {
     for block in chain.blocks() {
         let mut whole = crate::setup::block(&chain, block.hash);
         whole.number = far(whole.number);
-        home.apply(vec![store::prepare(CHAIN, &whole, proven())]).unwrap();
+        home.apply(vec![store::prepare(CHAIN, whole, proven())]).unwrap();
     }
     let mut wallets = known(&chain);
     for (_, wallet) in &mut wallets {
