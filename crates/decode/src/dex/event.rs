@@ -52,8 +52,18 @@ impl Flow {
             true => (U256::ZERO, amount.unsigned_abs()),
             false => (amount.unsigned_abs(), U256::ZERO),
         };
-        let ((amount0_in, amount0_out), (amount1_in, amount1_out)) = (split(amount0), split(amount1));
-        Flow { amount0_in, amount1_in, amount0_out, amount1_out, sender, to: None, state: None, fee: None }
+        let ((amount0_in, amount0_out), (amount1_in, amount1_out)) =
+            (split(amount0), split(amount1));
+        Flow {
+            amount0_in,
+            amount1_in,
+            amount0_out,
+            amount1_out,
+            sender,
+            to: None,
+            state: None,
+            fee: None,
+        }
     }
 }
 

@@ -68,7 +68,10 @@ impl Dex {
                         row.log_index = hit.log_index;
                         row.change.then(change.clone());
                     })
-                    .or_insert((place, PoolChange { id: hit.id, log_index: hit.log_index, change }));
+                    .or_insert((
+                        place,
+                        PoolChange { id: hit.id, log_index: hit.log_index, change },
+                    ));
             }
         }
         changes.retain(|_, (_, row)| !row.change.is_nothing());
@@ -76,8 +79,12 @@ impl Dex {
             changes.iter().filter(|(id, _)| !seen.contains_key(*id)).map(|(_, it)| it.0).collect();
         unproven.sort_unstable();
         let last = unproven.get(UNPROVEN_MAX.saturating_sub(1)).copied().unwrap_or(usize::MAX);
-        let kept = changes.into_values().filter(|(n, row)| *n <= last || seen.contains_key(&row.id));
-        PoolFacts { changes: kept.map(|(_, row)| row).collect(), seen: seen.into_values().collect() }
+        let kept =
+            changes.into_values().filter(|(n, row)| *n <= last || seen.contains_key(&row.id));
+        PoolFacts {
+            changes: kept.map(|(_, row)| row).collect(),
+            seen: seen.into_values().collect(),
+        }
     }
 
     /// The transaction's events about pools, as far as they may be believed.
@@ -112,7 +119,8 @@ impl Dex {
             }
         }
         let unknown = |hit: &&Hit| !matches!(hit.event, Event::Created(_));
-        let open: Vec<&Hit> = hits.iter().filter(unknown).filter(|hit| !seen.contains_key(&hit.id)).collect();
+        let open: Vec<&Hit> =
+            hits.iter().filter(unknown).filter(|hit| !seen.contains_key(&hit.id)).collect();
         if open.is_empty() {
             return;
         }
@@ -124,12 +132,14 @@ impl Dex {
                 continue;
             }
             tried.insert(hit.id, paid);
-            let mut tokens = hit.log.address.and_then(|it| moved.get(&it).cloned()).unwrap_or_default();
+            let mut tokens =
+                hit.log.address.and_then(|it| moved.get(&it).cloned()).unwrap_or_default();
             if matches!(hit.id, PoolId::V4(_)) {
                 // The native coin moves without a log.
                 tokens.insert(0, Address::ZERO);
             }
-            let suspect = Suspect { id: hit.id, ranged: is_ranged(&hit.event), paid, tokens: &tokens };
+            let suspect =
+                Suspect { id: hit.id, ranged: is_ranged(&hit.event), paid, tokens: &tokens };
             if let Some(pool) = self.prover.prove(&suspect, patience) {
                 seen.insert(hit.id, pool);
             }

@@ -80,9 +80,7 @@ impl Prover {
 
     fn guess(&self, suspect: &Suspect, token0: Address, token1: Address) -> Option<Pool> {
         let guess = (suspect.id, token0, token1, suspect.paid);
-        if let Some(known) =
-            self.kept.read().unwrap_or_else(PoisonError::into_inner).get(&guess)
-        {
+        if let Some(known) = self.kept.read().unwrap_or_else(PoisonError::into_inner).get(&guess) {
             return known.clone();
         }
         let found = self.work_out(suspect, token0, token1);

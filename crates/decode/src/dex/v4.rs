@@ -43,8 +43,7 @@ pub fn swap(log: &Log) -> Option<(PoolId, Event)> {
 
 pub fn modify_liquidity(log: &Log) -> Option<(PoolId, Event)> {
     let [lower, upper, delta, _salt] = words(log)?;
-    let range =
-        RangeDelta { lower: int24(lower)?, upper: int24(upper)?, delta: int128(delta)? };
+    let range = RangeDelta { lower: int24(lower)?, upper: int24(upper)?, delta: int128(delta)? };
     Some((PoolId::V4(topic(log, 3, 1)?), Event::Liquidity(range)))
 }
 

@@ -99,7 +99,12 @@ fn every_swap_has_the_amounts_tokens_and_state_of_the_fixture() {
             wrong.push(format!("{odd:?} in {row}"));
         }
     }
-    println!("{} of {} swaps as listed, {} found", rows.len() - wrong.len(), rows.len(), found.len());
+    println!(
+        "{} of {} swaps as listed, {} found",
+        rows.len() - wrong.len(),
+        rows.len(),
+        found.len()
+    );
     assert!(wrong.is_empty(), "{} wrong, first {:#?}", wrong.len(), &wrong[..wrong.len().min(5)]);
 }
 
@@ -150,6 +155,8 @@ fn every_pool_ends_the_block_in_the_state_of_the_fixture() {
             }
         }
     }
-    println!("{right} states as listed, {later} of them with liquidity added or taken after the swap");
+    println!(
+        "{right} states as listed, {later} of them with liquidity added or taken after the swap"
+    );
     assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
 }

@@ -167,7 +167,8 @@ fn take_range(input: &mut &[u8]) -> Option<RangeDelta> {
     let (lower, upper) = (take_tick(input)?, take_tick(input)?);
     let taken = *take_bytes(input, 1)?.first()? != 0;
     let size = u128::try_from(U256::unpack(input)?).ok()?;
-    let delta = if taken { 0i128.checked_sub_unsigned(size)? } else { i128::try_from(size).ok()? };
+    let delta =
+        if taken { 0i128.checked_sub_unsigned(size)? } else { i128::try_from(size).ok()? };
     Some(RangeDelta { lower, upper, delta })
 }
 
