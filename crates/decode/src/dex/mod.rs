@@ -16,9 +16,10 @@ mod v3;
 mod v4;
 mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use alloy_primitives::Address;
+use alloy_primitives::map::HashMap;
 use model::chain::Chain;
 use model::facts::{Change, Pool, PoolChange, PoolFacts, PoolId, PoolState};
 use model::raw::{Block, Log};
@@ -125,7 +126,7 @@ impl Dex {
             return;
         }
         let moved = moved::tokens_of(open.iter().filter_map(|hit| hit.log.address), logs.list);
-        let mut tried: HashMap<PoolId, Option<u32>> = HashMap::new();
+        let mut tried: HashMap<PoolId, Option<u32>> = HashMap::default();
         for hit in open {
             let paid = paid(&hit.event);
             if seen.contains_key(&hit.id) || tried.get(&hit.id) == Some(&paid) {

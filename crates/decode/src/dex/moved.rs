@@ -1,6 +1,6 @@
 //! Which tokens moved into or out of which pools in one transaction.
 
-use std::collections::HashMap;
+use alloy_primitives::map::HashMap;
 
 use alloy_primitives::Address;
 use model::raw::Log;

@@ -4,7 +4,7 @@
 //! What was once worked out is kept, as it can never turn out differently; the answer depends on the
 //! question alone.
 
-use std::collections::HashMap;
+use alloy_primitives::map::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use alloy_primitives::Address;

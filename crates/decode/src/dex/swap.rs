@@ -1,7 +1,8 @@
 //! Swaps one by one, with what they paid and what was in the pool after them. Not stored.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use alloy_primitives::map::HashMap;
 use model::facts::{Pool, PoolId, PoolState};
 use model::raw::Block;
 
@@ -29,7 +30,7 @@ impl Dex {
         for (tx_index, logs) in transactions(block) {
             let hits = self.hits(logs);
             self.attribute(&hits, logs, &mut seen, &mut patience);
-            let mut states: HashMap<PoolId, PoolState> = HashMap::new();
+            let mut states: HashMap<PoolId, PoolState> = HashMap::default();
             for hit in hits {
                 match hit.event {
                     Event::State(state) => {

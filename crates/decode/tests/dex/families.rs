@@ -247,6 +247,19 @@ fn solidly_and_algebra_pools_are_known_by_their_creation() {
 }
 
 #[test]
+fn a_sandwich_inside_a_block_leaves_no_trace() {
+    let dex = Dex::new(&chain("eth"));
+    let pair = addr(3);
+    let calm = dex.pools(&block(vec![vec![], vec![], vec![sync(pair, 100, 200)]]));
+    let sandwiched = dex.pools(&block(vec![
+        vec![sync(pair, 10, 2000)],
+        vec![sync(pair, 9, 2222)],
+        vec![sync(pair, 100, 200)],
+    ]));
+    assert_eq!(only_state(&sandwiched).2, only_state(&calm).2);
+}
+
+#[test]
 fn a_block_full_of_made_up_pools_costs_a_bounded_number_of_rows() {
     let eth = chain("eth");
     let factory = eth.exchange_named("uniswapv2").unwrap().factory;

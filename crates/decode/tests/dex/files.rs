@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use alloy_primitives::{Address, U256};
+use alloy_primitives::Address;
 use model::raw::{Block, Receipt, Tx};
 use serde_json::Value;
 
@@ -65,8 +65,4 @@ pub fn block_of(receipt: &Value) -> Block {
 
 pub fn address(value: &Value) -> Address {
     value.as_str().and_then(|it| it.parse().ok()).unwrap_or_else(|| panic!("no address: {value}"))
-}
-
-pub fn number(value: &Value) -> U256 {
-    value.as_str().and_then(|it| it.parse().ok()).unwrap_or_else(|| panic!("no number: {value}"))
 }

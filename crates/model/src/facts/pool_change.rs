@@ -23,7 +23,7 @@ pub struct PoolChange {
 pub enum Change {
     /// The state at the end of the block, whatever was before.
     State(PoolState),
-    /// Liquidity that came and went while the price stood still; each range once.
+    /// Liquidity that came and went while the price stood still, ranges mostly put together.
     Liquidity(Vec<RangeDelta>),
 }
 

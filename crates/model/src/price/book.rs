@@ -96,7 +96,7 @@ impl Book {
         let native = choose(pegged, settings).map(|choice| Money {
             token: self.wrapped,
             decimals: self.native_decimals,
-            usd: choice.best.usd,
+            usd: choice.mean,
             kind: MoneyKind::Native { doubtful: choice.is_contested() || choice.best.hooked },
         });
         Worth { native, ..worth }

@@ -9,7 +9,7 @@ use crate::facts::PoolId;
 
 #[derive(Clone, Debug)]
 pub struct Price {
-    /// Of one whole token.
+    /// Of one whole token: what the pool says; for the wrapped coin the mean of all pools that agree.
     pub usd: Ratio,
     /// In whole native coins; `None` where nothing says what the coin is worth.
     pub native: Option<Ratio>,
@@ -101,12 +101,16 @@ pub(super) fn explain(
     let doubts = doubts(&choice, worth.undecided, settings);
     let thin_and_alone = [Doubt::Thin, Doubt::SingleSource].iter().all(|it| doubts.contains(it));
     let lowest = doubts.iter().map(|it| it.at_most()).min().unwrap_or(Confidence::High);
-    let native = match question.token == book.wrapped {
-        true => Some(Ratio::ONE),
-        false => worth.native.as_ref().map(|native| best.usd.over(native.usd)),
+    let (usd, native) = match question.token == book.wrapped {
+        // Everything else is measured by the coin, so one pool's lag must not be in it.
+        true => (choice.mean, Some(Ratio::ONE)),
+        false => {
+            let converted = || worth.native.as_ref().map(|native| best.usd.over(native.usd));
+            (best.usd, best.native.or_else(converted))
+        }
     };
     Price {
-        usd: best.usd,
+        usd,
         native,
         native_decimals: book.native_decimals,
         pool: best.id,

@@ -5,8 +5,8 @@
 //! money on the chain, [`Settings`]. Out: a [`Price`] with all that explains it, or why there is none.
 //!
 //! The way: what each stable is worth follows from the native coin's pools, one voice per stable; the
-//! native coin is then priced against the stables that hold their peg; any other token against the
-//! native coin and stables. Of a token's pools the deepest counts that does not stand apart from the
+//! native coin is then the mean of its pools with stables that hold their peg; any other token is priced
+//! against the native coin and stables, by the deepest of its pools that does not stand apart from the
 //! depth-weighted median. Numbers are exact quotients; a float appears only in `usd_price`.
 
 mod book;
@@ -21,7 +21,7 @@ mod tests;
 
 use alloy_primitives::Address;
 
-pub use book::{Book, Money};
+pub use book::{Book, Money, MoneyKind};
 pub use explain::{Confidence, Doubt, Dropped, Price, percent_change};
 pub use ratio::Ratio;
 pub use reading::PoolAt;

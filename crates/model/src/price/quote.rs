@@ -16,6 +16,8 @@ pub struct Quote {
     pub partner: Money,
     /// Of one whole token.
     pub usd: Ratio,
+    /// In whole native coins, where that is what the pool trades against.
+    pub native: Option<Ratio>,
     /// In millionths of a dollar.
     pub token_side: u128,
     pub other_side: u128,
@@ -94,7 +96,9 @@ fn quote(
     let decimals = (question.decimals, partner.decimals);
     let name = reading::own_name(pool, question.token, book.wrapped);
     let reading = reading::read(pool, &at.state, name, decimals).ok_or(Dropped::Empty(pool.id))?;
-    let usd = whole_price(reading.price, decimals).times(partner.usd);
+    let in_partner = whole_price(reading.price, decimals);
+    let usd = in_partner.times(partner.usd);
+    let is_native = matches!(partner.kind, MoneyKind::Native { .. });
     if usd.decimal(1).is_none() {
         return Err(Dropped::Empty(pool.id));
     }
@@ -111,6 +115,7 @@ fn quote(
         factory: pool.factory,
         block: at.block,
         usd,
+        native: is_native.then_some(in_partner),
         token_side: worth_of(reading.token_side, micro(usd, question.decimals)),
         other_side: worth_of(reading.other_side, other),
         depth,

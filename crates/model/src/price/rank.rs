@@ -1,6 +1,6 @@
 //! Which of several answers to believe.
 
-use alloy_primitives::U256;
+use alloy_primitives::{U256, U512};
 
 use super::Settings;
 use super::quote::Quote;
@@ -8,6 +8,8 @@ use super::ratio::Ratio;
 
 pub struct Choice {
     pub best: Quote,
+    /// The mean of all that agree with it, each by its weight.
+    pub mean: Ratio,
     /// Pools that were heard, the best one included.
     pub considered: usize,
     /// Those that say about the same, the best one included.
@@ -32,9 +34,29 @@ pub fn choose(quotes: Vec<Quote>, settings: &Settings) -> Option<Choice> {
     let (near, far): (Vec<&Quote>, Vec<&Quote>) =
         heard.iter().partition(|it| it.usd.is_within(settings.outlier_bps, median));
     let best = near.iter().copied().max_by(|a, b| a.weight.cmp(&b.weight).then(b.id.cmp(&a.id)))?;
-    let agreeing = near.iter().filter(|it| it.usd.is_within(settings.agree_bps, best.usd)).count();
+    let agreeing: Vec<&Quote> =
+        near.iter().copied().filter(|it| it.usd.is_within(settings.agree_bps, best.usd)).collect();
     let against = far.iter().filter(|it| it.weight >= best.weight / U256::from(10)).count();
-    Some(Choice { considered: heard.len(), agreeing, against, best: best.clone() })
+    Some(Choice {
+        considered: heard.len(),
+        agreeing: agreeing.len(),
+        against,
+        mean: mean(best.usd, &agreeing),
+        best: best.clone(),
+    })
+}
+
+/// To 30 digits, as parts of the best one's answer, which all are close to.
+fn mean(best: Ratio, agreeing: &[&Quote]) -> Ratio {
+    let (mut sum, mut weights) = (U512::ZERO, U512::ZERO);
+    for quote in agreeing {
+        let part = quote.usd.over(best).times(Ratio::power_of_ten(30)).floor().unwrap_or_default();
+        let weight = U512::from(quote.weight.max(U256::ONE));
+        sum = sum.saturating_add(part.saturating_mul(weight));
+        weights = weights.saturating_add(weight);
+    }
+    let parts = Ratio::wide(sum, weights).map(|it| it.times(Ratio::power_of_ten(-30)));
+    parts.map_or(best, |parts| best.times(parts))
 }
 
 /// Two pools of some weight together outvote a third one, however deep: pushing one pool is cheap to do

@@ -62,7 +62,7 @@ impl Ratio {
         let part = |bps: u32| {
             Ratio { top: U256::from(bps), bottom: U256::from(10_000), shift: 0 }.times(other)
         };
-        let above = part(10_000 + bps);
+        let above = part(bps.saturating_add(10_000));
         self <= above && (bps >= 10_000 || self >= part(10_000 - bps))
     }
 

@@ -41,7 +41,7 @@ fn a_pool_of_one_wei_says_nothing() {
         pair("v2", ("TKN", 1), ("WETH", E18 / 100)),
     ] {
         let id = pool.pool.id;
-        let alone = ask("TKN", 18, &[pool.clone()]).unwrap_err();
+        let alone = ask("TKN", 18, std::slice::from_ref(&pool)).unwrap_err();
         assert!(matches!(alone, NoPrice::NotEnoughLiquidity(why) if why.len() == 1), "{id:?}");
         let mut pools = honest();
         pools.push(pool);
