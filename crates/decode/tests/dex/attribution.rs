@@ -139,6 +139,23 @@ fn a_token_that_floods_a_transaction_with_transfers_hides_its_own_pool_at_most()
     assert_eq!(dex.pools(&block(vec![flooded, honest])).seen.len(), 1);
 }
 
+#[test]
+fn a_block_that_asks_for_endless_proofs_is_read_the_same_every_time() {
+    let eth = chain("eth");
+    let tx = |n: u64| {
+        let pool = addr(n);
+        let mut logs: Vec<Log> =
+            (0..6).map(|k| transfer(addr(1_000_000 + 6 * n + k), addr(9), pool)).collect();
+        logs.push(sync(pool, 1, 2));
+        logs
+    };
+    let block = block((0..450).map(tx).collect());
+    let dex = Dex::new(&eth);
+    let first = dex.pools(&block);
+    assert_eq!(first.changes.len(), 450);
+    assert_eq!(dex.pools(&block), first, "knowing more must not reach further");
+}
+
 proptest! {
     #[test]
     fn no_log_stops_the_decoder(
