@@ -14,5 +14,5 @@ use model::raw::Block;
 pub const VERSION: u32 = 1;
 
 pub fn decode(chain: &Chain, block: &Block) -> Facts {
-    Facts { trades: nft::trades(chain, block), pools: dex::pools(chain, block) }
+    Facts { trades: nft::trades(chain, block), pools: dex::Dex::new(chain).pools(block) }
 }

@@ -7,6 +7,7 @@ pub mod chain;
 pub mod cursor;
 pub mod date;
 pub mod facts;
+pub mod price;
 pub mod proof;
 pub mod raw;
 pub mod wallets;

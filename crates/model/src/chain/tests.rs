@@ -265,6 +265,30 @@ fn each_of_the_fifteen_exchange_names_is_on_some_chain() {
 }
 
 #[test]
+fn exchanges_are_on_the_chains_where_people_look_for_them() {
+    let table = table();
+    for (chain, names) in [
+        ("eth", "uniswapv4,uniswapv3,uniswapv2,sushiswapv2,fraxswap"),
+        ("polygon", "uniswapv4,uniswapv3,uniswapv2,quickswapv2,quickswap,mm finance"),
+        ("bsc", "uniswapv4,uniswapv3,uniswapv2,pancakeswapv1,pancakeswapv2,pancakeswapv3"),
+        ("avalanche", "uniswapv4,traderjoe,pangolin"),
+        ("fantom", "spookyswap"),
+        ("cronos", "vvs,mm finance,crodex"),
+        ("arbitrum", "uniswapv4,uniswapv3,camelotv2,spartadex"),
+        ("optimism", "uniswapv4,uniswapv2,sushiswapv2"),
+        ("base", "uniswapv4,uniswapv3,uniswapv2,sushiswapv2,sushiswapv3,pancakeswapv2"),
+        ("base", "pancakeswapv3,baseswap,aerodrome"),
+        ("linea", "pancakeswapv3,nile"),
+        ("moonbeam", "beamswap,stellaswap"),
+    ] {
+        let chain = table.find(chain).unwrap();
+        for name in names.split(',') {
+            assert!(chain.exchange_named(name).is_some(), "{name} on {}", chain.name);
+        }
+    }
+}
+
+#[test]
 fn a_marketplace_is_found_by_contract() {
     let table = table();
     let seaport = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc".parse().unwrap();

@@ -1,9 +1,11 @@
 //! What a block means: the facts that decoders find in it and the store keeps.
 
 mod pool;
+mod pool_change;
 mod trade;
 
-pub use pool::PoolFacts;
+pub use pool::{Pool, PoolFacts, PoolId};
+pub use pool_change::{Change, PoolChange, PoolState, RangeDelta};
 pub use trade::{Market, Trade};
 
 /// Everything found in one block.
