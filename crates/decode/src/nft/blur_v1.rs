@@ -10,8 +10,7 @@ use super::sale::Sale;
 use super::scene::Event;
 use super::words::Words;
 
-pub const MATCHED: B256 =
-    b256!("61cbb2a3dee0b6064c2e681aadd61677fb4ef319f0b547508d495626f5a62f64");
+pub const MATCHED: B256 = b256!("61cbb2a3dee0b6064c2e681aadd61677fb4ef319f0b547508d495626f5a62f64");
 
 pub const PROTOCOL: Protocol = Protocol {
     name: "blur-v1",

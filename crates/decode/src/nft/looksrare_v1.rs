@@ -22,8 +22,7 @@ pub const PROTOCOL: Protocol = Protocol {
 fn sale(scene: &Scene, event: &Event) -> Option<Sale> {
     let data = event.data();
     let (taker, maker) = (event.indexed(1)?, event.indexed(2)?);
-    let (seller, buyer) =
-        if event.topic == TAKER_BID { (maker, taker) } else { (taker, maker) };
+    let (seller, buyer) = if event.topic == TAKER_BID { (maker, taker) } else { (taker, maker) };
     let (currency, price) = (data.address(2)?, data.uint(6)?);
     // The event says WETH for a listing that was paid with the native coin, too. The exchange wraps
     // it, and then there is a transfer; without one, native coin is what moved.

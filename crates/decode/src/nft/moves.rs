@@ -128,7 +128,9 @@ impl Moves {
         let free = |m: &Move| !m.left.is_zero() && fits(m);
         let own = self.of(wanted.contract, wanted.id);
         let find = |test: &dyn Fn(&Move) -> bool| {
-            own.iter().copied().find(|place| self.list.get(*place).is_some_and(|m| free(m) && test(m)))
+            own.iter()
+                .copied()
+                .find(|place| self.list.get(*place).is_some_and(|m| free(m) && test(m)))
         };
         let place = find(&|m| m.from == wanted.seller && m.left == wanted.many)
             .or_else(|| find(&|m| m.from == wanted.seller))

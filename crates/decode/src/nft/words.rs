@@ -70,11 +70,12 @@ mod tests {
 
     #[test]
     fn offsets_and_lengths_that_point_outside_are_nothing() {
-        for words in [&[64][..], &[32], &[32, 2, 7], &[u64::MAX], &[32, u64::MAX]] {
+        for words in [&[64][..], &[32], &[32, 33, 7], &[u64::MAX], &[32, u64::MAX]] {
             let bytes = encoded(words);
             assert!(Words(&bytes).uints(0).is_none(), "{words:?}");
             assert!(Words(&bytes).bytes(0).is_none(), "{words:?}");
         }
+        assert!(Words(&encoded(&[32, 2, 7])).uints(0).is_none());
         let huge = [0xff; 64];
         assert!(Words(&huge).uints(0).is_none());
         assert!(Words(&huge).hash(usize::MAX).is_none());

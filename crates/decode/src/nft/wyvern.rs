@@ -12,8 +12,7 @@ use super::sale::{Sale, add_token};
 use super::scene::{Event, Scene};
 use super::words::Words;
 
-pub const MATCHED: B256 =
-    b256!("c4109843e0b7d514e4c093114b863f8e7d8d9a458c372cd51bfe526b588006c9");
+pub const MATCHED: B256 = b256!("c4109843e0b7d514e4c093114b863f8e7d8d9a458c372cd51bfe526b588006c9");
 
 /// `atomicMatch_`: both orders as rows of words.
 const ATOMIC_MATCH: [u8; 4] = [0xab, 0x83, 0x4b, 0xab];
@@ -48,7 +47,8 @@ fn sales_of(scene: &Scene, event: &Event, since: usize) -> Option<Vec<Sale>> {
     let currency = match &call {
         Some(call) => call.currency,
         None => {
-            let payment = |coin: &&&Coin| (coin.from, coin.to, coin.amount) == (buyer, seller, price);
+            let payment =
+                |coin: &&&Coin| (coin.from, coin.to, coin.amount) == (buyer, seller, price);
             coins.iter().find(payment).map_or(Address::ZERO, |coin| coin.token)
         }
     };
@@ -77,7 +77,11 @@ fn sales_of(scene: &Scene, event: &Event, since: usize) -> Option<Vec<Sale>> {
 /// Who sold, and what. Mostly the maker; the taker where an offer was accepted; and either may sell
 /// a token that is made in the moment of sale. Transfers of the old form count where none of
 /// today's fits and both sides agree.
-fn sold<'a>(moves: &[&'a Move], maker: Address, taker: Address) -> Option<(Address, Vec<&'a Move>)> {
+fn sold<'a>(
+    moves: &[&'a Move],
+    maker: Address,
+    taker: Address,
+) -> Option<(Address, Vec<&'a Move>)> {
     let pick = |seller: Address, test: &dyn Fn(&Move) -> bool| {
         let found: Vec<&Move> = moves.iter().copied().filter(|m| test(m)).collect();
         (!found.is_empty()).then_some((seller, found))

@@ -18,13 +18,8 @@ const COMPLETE_BUY_OFFER: U256 = U256::from_limbs([2, 0, 0, 0]);
 const ERC721: U256 = U256::from_limbs([1, 0, 0, 0]);
 const ERC1155: U256 = U256::from_limbs([2, 0, 0, 0]);
 
-pub const PROTOCOL: Protocol = Protocol {
-    name: "x2y2",
-    protocol: "x2y2",
-    versions: &["1"],
-    topics: &[INVENTORY],
-    read,
-};
+pub const PROTOCOL: Protocol =
+    Protocol { name: "x2y2", protocol: "x2y2", versions: &["1"], topics: &[INVENTORY], read };
 
 fn read(scene: &Scene, sales: &mut Vec<Sale>) {
     for event in scene.own_events() {

@@ -82,7 +82,8 @@ fn order_fees(input: &[u8], event: &Event, many: U256) -> Option<U256> {
 
 /// What the buyer gave in that token since the sale before; the exchange's event comes last.
 fn paid_since_last_sale(scene: &Scene, event: &Event, currency: Address, buyer: Address) -> U256 {
-    let before = scene.events.iter().filter(|other| other.at < event.at).map(|other| other.at).max();
+    let before =
+        scene.events.iter().filter(|other| other.at < event.at).map(|other| other.at).max();
     let coins = scene.moves.coins.iter().filter(|coin| {
         coin.at < event.at
             && before.is_none_or(|before| coin.at > before)

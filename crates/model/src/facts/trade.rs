@@ -92,7 +92,9 @@ impl Trade {
             },
             price: U256::unpack(input)?,
             tokens: match flags & SINGLE {
-                0 => unpack_list(input, |input| Some((U256::unpack(input)?, U256::unpack(input)?)))?,
+                0 => {
+                    unpack_list(input, |input| Some((U256::unpack(input)?, U256::unpack(input)?)))?
+                }
                 _ => vec![(U256::unpack(input)?, U256::ONE)],
             },
         })

@@ -26,7 +26,8 @@ pub fn groups<'a>(scene: &Scene, orders: &mut Vec<Order<'a>>) -> Vec<Vec<Order<'
     while let Some(exchange) =
         orders.iter().find(|order| order.recipient.is_zero()).map(|order| order.event.exchange)
     {
-        let same = |order: &mut Order| order.recipient.is_zero() && order.event.exchange == exchange;
+        let same =
+            |order: &mut Order| order.recipient.is_zero() && order.event.exchange == exchange;
         groups.push(orders.extract_if(.., same).collect());
     }
     groups
@@ -38,7 +39,8 @@ pub fn sales(group: &[Order], sales: &mut Vec<Sale>) {
         let given = order.nfts_given();
         let Some(first) = given.first() else { continue };
         let bid = group.iter().find(|other| {
-            other.hash != order.hash && other.nfts_asked().iter().any(|nft| nft.is_same_token(first))
+            other.hash != order.hash
+                && other.nfts_asked().iter().any(|nft| nft.is_same_token(first))
         });
         let is_swap = bid.is_some_and(|bid| !bid.nfts_given().is_empty());
         if is_swap || !order.nfts_asked().is_empty() {
@@ -60,7 +62,9 @@ fn payment(order: &Order, given: &[&Item], bid: Option<&Order>) -> Payment {
     let offered = Payment::of(&bid.offer);
     let wanted = bid.nfts_asked();
     let same = wanted.len() == given.len()
-        && wanted.iter().all(|nft| given.iter().any(|own| own.is_same_token(nft) && own.amount == nft.amount));
+        && wanted
+            .iter()
+            .all(|nft| given.iter().any(|own| own.is_same_token(nft) && own.amount == nft.amount));
     if same && !offered.amount.is_zero() {
         return offered;
     }

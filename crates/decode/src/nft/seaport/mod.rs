@@ -15,8 +15,7 @@ use order::{Item, Order};
 
 pub const FULFILLED: B256 =
     b256!("9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31");
-pub const MATCHED: B256 =
-    b256!("4b9f2d36e1b4c93de62cc077b00b1a91d84b6c31b4a14e012718dcca230689e7");
+pub const MATCHED: B256 = b256!("4b9f2d36e1b4c93de62cc077b00b1a91d84b6c31b4a14e012718dcca230689e7");
 
 pub const PROTOCOL: Protocol = Protocol {
     name: "seaport",
