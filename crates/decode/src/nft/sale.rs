@@ -74,6 +74,7 @@ impl Claimed {
         let mut holders = places.iter().map(|place| moves.holder((*place)?, sender));
         let first = holders.next().flatten();
         let together = first.is_some() && holders.all(|holder| holder == first);
+        // The native coin leaves no log: there the event's word has to do, with traces or without.
         let paid = sale.currency.is_zero()
             || sale.price.is_zero()
             || moves.paid(sale.currency, sale.buyer, sale.seller);

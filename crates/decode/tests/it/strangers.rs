@@ -131,7 +131,7 @@ fn word() -> impl Strategy<Value = Vec<u8>> {
 fn data() -> impl Strategy<Value = Vec<u8>> {
     (prop::collection::vec(word(), 0..40), 0usize..33).prop_map(|(words, cut)| {
         let mut bytes = words.concat();
-        bytes.truncate(bytes.len().saturating_sub(if cut < 24 { 0 } else { cut - 24 }));
+        bytes.truncate(bytes.len().saturating_sub(cut.saturating_sub(24)));
         bytes
     })
 }
