@@ -2,6 +2,7 @@
 //! prepares what they need and runs them all.
 
 mod big_wallet;
+mod decode_rate;
 mod head_latency;
 mod ingest_rate;
 mod load;
@@ -65,6 +66,11 @@ enum Command {
         #[arg(long, default_value_t = 200)]
         blocks: usize,
     },
+    /// (f) Decoding real blocks, against reading their JSON
+    Decode {
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
+    },
     /// The bare server of (b)
     #[command(hide = true)]
     Bare { address: String, file: PathBuf },
@@ -98,6 +104,7 @@ fn main() -> Result<()> {
             Command::Stages { node, blocks, traces } => stages::run(&node, blocks, traces).await,
             Command::Pages { headwater, huge } => pages::run(&headwater, huge).await,
             Command::Latency { headwater, blocks } => head_latency::run(&headwater, blocks).await,
+            Command::Decode { rounds } => decode_rate::run(rounds),
             Command::Bare { .. } => Ok(()),
         }
     })

@@ -13,6 +13,18 @@ use model::raw::Block;
 /// Raised when a decoder finds more or other facts in the same block than before.
 pub const VERSION: u32 = 1;
 
-pub fn decode(chain: &Chain, block: &Block) -> Facts {
-    Facts { trades: nft::trades(chain, block), pools: dex::Dex::new(chain).pools(block) }
+/// What is known of one chain, made ready once and used for all its blocks, from any thread.
+pub struct Decoder {
+    nft: nft::Nft,
+    dex: dex::Dex,
+}
+
+impl Decoder {
+    pub fn new(chain: &Chain) -> Self {
+        Decoder { nft: nft::Nft::new(chain), dex: dex::Dex::new(chain) }
+    }
+
+    pub fn decode(&self, block: &Block) -> Facts {
+        Facts { trades: self.nft.trades(block), pools: self.dex.pools(block) }
+    }
 }
