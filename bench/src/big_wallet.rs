@@ -31,7 +31,7 @@ pub fn build(folder: &Path, sizes: &[u64]) -> Result<()> {
     for number in 0..blocks {
         let block = block(number, parent, &mut left, blocks - number);
         parent = block.hash;
-        group.push(prepare(CHAIN, block, Proof::default()));
+        group.push(prepare(CHAIN, block, Proof::default(), model::facts::Facts::default()));
         if group.len() == 64 || number + 1 == blocks {
             store
                 .commit(CHAIN, Change { revert: Vec::new(), apply: std::mem::take(&mut group) })?;

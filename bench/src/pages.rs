@@ -102,7 +102,8 @@ pub fn bare(address: &str, file: &Path) -> Result<()> {
 /// One request at a time, so that time is what one costs.
 async fn sizes(url: &str, huge: u64) -> Result<()> {
     say("(c) first page of 100 rows with its total, one request at a time, median, nothing kept")?;
-    let questions = [("whole history", ""), ("a range of blocks", "&from_block=1&to_block=99999999")];
+    let questions =
+        [("whole history", ""), ("a range of blocks", "&from_block=1&to_block=99999999")];
     for (name, extra) in questions {
         let mut medians = Vec::new();
         for n in [0, 1] {

@@ -26,7 +26,8 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
         Rules { verification: chain.verification, chain_id: chain.id.0, senders: Senders::Sample };
     let folder = tempfile::tempdir()?;
     let store = Store::open(&Options::new(folder.path()))?;
-    let mut spent = [Duration::ZERO; 4];
+    let decoder = decode::Decoder::new(chain);
+    let mut spent = [Duration::ZERO; 5];
     let mut bytes = 0;
     let mut txs = 0;
     for group in raws.chunks(96) {
@@ -40,15 +41,18 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
             txs += block.txs.len();
             let proof = verify(&block, &rules)?;
             let verified = Instant::now();
-            prepared.push(prepare(chain.id, block, proof));
+            let facts = decoder.decode(&block);
+            let decoded = Instant::now();
+            prepared.push(prepare(chain.id, block, proof, facts));
             let done = Instant::now();
             spent[0] += parsed - start;
             spent[1] += verified - parsed;
-            spent[2] += done - verified;
+            spent[2] += decoded - verified;
+            spent[3] += done - decoded;
         }
         let start = Instant::now();
         store.commit(chain.id, Change { revert: Vec::new(), apply: prepared })?;
-        spent[3] += start.elapsed();
+        spent[4] += start.elapsed();
     }
     let total: Duration = spent.iter().sum();
     let with = if traces { "with" } else { "without" };
@@ -57,7 +61,8 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
         raws.len(),
         bytes as f64 / 1e6
     ))?;
-    for (name, time) in ["parse JSON", "verify (hash)", "rows", "store"].iter().zip(spent) {
+    for (name, time) in ["parse JSON", "verify (hash)", "decode", "rows", "store"].iter().zip(spent)
+    {
         say(&format!(
             "  {name:14} {:7.1} us/tx  {:4.0} %",
             time.as_secs_f64() * 1e6 / txs as f64,

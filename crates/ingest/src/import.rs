@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
+use decode::Decoder;
 use model::chain::Chain;
 use model::proof::{Level, Proof};
 use model::raw::Block;
@@ -60,6 +61,7 @@ pub fn import(
 ) -> Result<Summary, store::Error> {
     let rules =
         Rules { verification: chain.verification, chain_id: chain.id.0, senders: Senders::All };
+    let reading = Reading { chain, rules, decoder: Decoder::new(chain) };
     let next = AtomicUsize::new(0);
     let refused = Mutex::new(Vec::new());
     let (sender, receiver) = sync_channel::<Ready>(QUEUE);
@@ -76,7 +78,7 @@ pub fn import(
             scope.spawn(|| {
                 let sender = sender;
                 while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    read_file(path, chain, &rules, &sender, &refuse);
+                    read_file(path, &reading, &sender, &refuse);
                     tell(Event::FileDone(path));
                 }
             });
@@ -88,13 +90,14 @@ pub fn import(
     written.map(|()| summary)
 }
 
-fn read_file(
-    path: &Path,
-    chain: &Chain,
-    rules: &Rules,
-    sender: &SyncSender<Ready>,
-    refuse: &dyn Fn(Refusal),
-) {
+/// What makes a record a block of this chain.
+struct Reading<'a> {
+    chain: &'a Chain,
+    rules: Rules,
+    decoder: Decoder,
+}
+
+fn read_file(path: &Path, reading: &Reading, sender: &SyncSender<Ready>, refuse: &dyn Fn(Refusal)) {
     let records = match files::open(path) {
         Ok(records) => records,
         Err(error) => return refuse(error.into()),
@@ -107,9 +110,10 @@ fn read_file(
                 continue;
             }
         };
-        match verify(&block, rules) {
+        match verify(&block, &reading.rules) {
             Ok(proof) => {
-                let prepared = store::prepare(chain.id, block, proof);
+                let facts = reading.decoder.decode(&block);
+                let prepared = store::prepare(reading.chain.id, block, proof, facts);
                 if sender.send(Ready { prepared, proof }).is_err() {
                     return;
                 }

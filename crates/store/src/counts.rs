@@ -8,12 +8,13 @@
 use alloy_primitives::map::HashMap;
 use model::raw::wire::{put_varint, take_varint};
 
+use crate::buckets::Level;
+
 /// The largest wallet without buckets. Whether there are buckets follows from the total alone.
 pub const FEW: u64 = 256;
 /// Level in the key of a total.
 pub const TOTAL: u8 = 0;
-/// Level in the key, and how many bits of the block number its buckets drop.
-pub const LEVELS: [(u8, u32); 6] = [(1, 20), (2, 16), (3, 12), (4, 8), (5, 4), (6, 0)];
+pub const LEVELS: [Level; 6] = [(1, 20), (2, 16), (3, 12), (4, 8), (5, 4), (6, 0)];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {

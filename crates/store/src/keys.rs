@@ -1,8 +1,9 @@
 //! Key bytes. Numbers are big-endian, inverted where the newest comes first, so that one question
 //! is one forward scan.
 
-use alloy_primitives::{Address, B256};
+use alloy_primitives::{Address, B256, U256};
 use model::chain::ChainId;
+use model::facts::{Market, PoolId};
 
 /// Parts joined to one key of known length.
 macro_rules! join {
@@ -58,6 +59,83 @@ pub fn place_of_wallet_key(key: &[u8]) -> Option<(u64, u32)> {
 
 pub fn count(chain: ChainId, address: Address, level: u8, bucket: u64) -> [u8; 37] {
     join!(37: chain.0.to_be_bytes(), address, [level], bucket.to_be_bytes())
+}
+
+/// Chain and generation: in front of everything that decoders found.
+pub fn of_facts(chain: ChainId, generation: u8) -> [u8; 9] {
+    join!(9: chain.0.to_be_bytes(), [generation])
+}
+
+pub fn facts(chain: ChainId, generation: u8, number: u64) -> [u8; 17] {
+    join!(17: of_facts(chain, generation), number.to_be_bytes())
+}
+
+/// The sales of a contract on one market, or on any.
+#[derive(Clone, Copy)]
+pub struct SalesOf {
+    pub chain: ChainId,
+    pub generation: u8,
+    pub contract: Address,
+    pub market: Option<Market>,
+}
+
+impl SalesOf {
+    fn prefix(&self) -> [u8; 30] {
+        let market = self.market.map_or(u8::MAX, |market| market as u8);
+        join!(30: of_facts(self.chain, self.generation), self.contract, [market])
+    }
+
+    /// Newest first.
+    pub fn trade(&self, number: u64, place: u32) -> [u8; 42] {
+        join!(42: self.prefix(), (!number).to_be_bytes(), (!place).to_be_bytes())
+    }
+
+    /// All prices of a bucket, lowest first.
+    pub fn bucket(&self, level: u8, bucket: u64) -> [u8; 39] {
+        join!(39: self.prefix(), [level], bucket.to_be_bytes())
+    }
+
+    /// Lowest first, then oldest first.
+    pub fn price(&self, bucket: (u8, u64), price: U256, at: (u64, u32)) -> [u8; 83] {
+        let (number, place) = (at.0.to_be_bytes(), at.1.to_be_bytes());
+        let bucket = self.bucket(bucket.0, bucket.1);
+        join!(83: bucket, price.to_be_bytes::<32>(), number, place)
+    }
+}
+
+/// Bucket, price, number and place at the end of a `price` key.
+pub fn end_of_price_key(key: &[u8]) -> Option<(u64, U256, u64, u32)> {
+    let (rest, place) = key.split_last_chunk::<4>()?;
+    let (rest, number) = rest.split_last_chunk::<8>()?;
+    let (rest, price) = rest.split_last_chunk::<32>()?;
+    let (number, place) = (u64::from_be_bytes(*number), u32::from_be_bytes(*place));
+    Some((last_number(rest)?, U256::from_be_bytes(*price), number, place))
+}
+
+/// A pool's id with what kind it is in front, so that no id is the beginning of another.
+fn pool_id(id: &PoolId) -> Vec<u8> {
+    let mut bytes = vec![id.as_slice().len() as u8];
+    bytes.extend_from_slice(id.as_slice());
+    bytes
+}
+
+pub fn pools_of(chain: ChainId, generation: u8, token: Address) -> [u8; 29] {
+    join!(29: of_facts(chain, generation), token)
+}
+
+pub fn pool(chain: ChainId, generation: u8, token: Address, id: &PoolId) -> Vec<u8> {
+    [pools_of(chain, generation, token).as_slice(), &pool_id(id)].concat()
+}
+
+/// The id at the end of a `pool` key.
+pub fn id_of_pool_key(key: &[u8]) -> Option<PoolId> {
+    PoolId::from_slice(key.get(30..)?)
+}
+
+/// Newest first.
+pub fn pool_state(chain: ChainId, generation: u8, id: &PoolId, number: u64) -> Vec<u8> {
+    let prefix = of_facts(chain, generation);
+    [prefix.as_slice(), &pool_id(id), &(!number).to_be_bytes()].concat()
 }
 
 /// The last eight bytes as a number: sequence, bucket or block number.

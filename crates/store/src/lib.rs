@@ -5,10 +5,13 @@
 //! durable before anyone is told. Whatever a block wrote can be taken back by its number and hash.
 //! Must not know: nodes, HTTP, wire shapes.
 
+mod buckets;
 mod counts;
 mod coverage;
 mod digest;
 mod error;
+mod facts;
+mod generations;
 mod groups;
 mod journal;
 mod keys;
@@ -21,6 +24,7 @@ mod write;
 
 pub use coverage::Coverage;
 pub use error::Error;
+pub use generations::{Fingerprint, Generations};
 pub use journal::{Entry, EntryKind};
 pub use open::{Options, Store};
 pub use read::View;

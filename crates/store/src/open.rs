@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use alloy_primitives::map::HashSet;
 use fjall::{CompressionType, Database, PersistMode};
+use model::chain::ChainId;
+use model::facts::PoolId;
 
 use crate::Error;
 use crate::read::View;
@@ -37,6 +40,8 @@ pub struct Store {
 pub(crate) struct Inner {
     pub db: Database,
     pub tables: Arc<Tables>,
+    /// Pools whose rows are there already.
+    pub known_pools: Mutex<HashSet<(ChainId, u8, PoolId)>>,
     /// One commit at a time: counts are read, changed and written.
     pub writing: Mutex<()>,
     pub durable: bool,
@@ -60,6 +65,7 @@ impl Store {
         let inner = Inner {
             db,
             tables,
+            known_pools: Mutex::default(),
             writing: Mutex::new(()),
             durable: options.durable,
             path: path.clone(),

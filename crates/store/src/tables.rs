@@ -52,6 +52,20 @@ tables! {
     wallet_internal: Index,
     /// chain, address, level, bucket → how many rows of both kinds.
     wallet_counts: Index,
+    /// chain, generation, number → trades, and the pools whose state changed; absent where nothing
+    /// was found.
+    facts: Rows,
+    /// chain, generation, contract, market or any, !number, !place among the block's trades → nothing.
+    nft_trades: Index,
+    /// chain, generation, contract, market or any, level, bucket, price, number, place → nothing.
+    nft_lowest: Index,
+    /// chain, generation, token, pool → pool. Never taken back: what a pool is does not depend on the
+    /// block that told of it.
+    pools: Index,
+    /// chain, generation, pool, !number → how the block left the pool.
+    pool_states: Index,
+    /// chain → the generation of facts in use, the one in the making, and who decoded them.
+    generations: Small,
     /// chain, seq → apply or revert, number, hash.
     journal: Small,
     /// chain → block ranges.

@@ -89,7 +89,7 @@ fn fill(store: &Store, chain: &SimChain) {
         block.set_receipts(receipts).unwrap();
         let traces = String::from_utf8(chain.traces_parity_json(number).unwrap().to_vec()).unwrap();
         block.traces = Some(read_parity_traces(&traces, block.txs.len()).unwrap());
-        let apply = vec![prepare(CHAIN, block, Proof::default())];
+        let apply = vec![prepare(CHAIN, block, Proof::default(), model::facts::Facts::default())];
         store.commit(CHAIN, Change { revert: Vec::new(), apply }).unwrap();
     }
 }

@@ -24,6 +24,7 @@ use model::raw::{Block, Log, Receipt, Tx};
 
 use moves::Moves;
 use registry::Protocol;
+use sale::Payer;
 use scene::{Event, Scene};
 
 /// A contract whose events count, and who reads them.
@@ -41,6 +42,8 @@ pub struct Nft {
     first_bytes: [bool; 256],
     /// Where Blur's bids are paid from.
     pool: Address,
+    /// What stands for the native coin.
+    wrapped: Option<Address>,
 }
 
 impl Nft {
@@ -62,7 +65,8 @@ impl Nft {
             }
         }
         let pool = chain.native_pools.first().map_or(blur_v2::POOL, |pool| pool.address);
-        Nft { exchanges, first_bytes, pool }
+        let wrapped = chain.wrapped.as_ref().map(|wrapped| wrapped.address);
+        Nft { exchanges, first_bytes, pool, wrapped }
     }
 
     pub fn trades(&self, block: &Block) -> Vec<Trade> {
@@ -128,7 +132,8 @@ impl Nft {
             claimed.extend(sales.into_iter().map(|sale| sale.claim(&mut moves)));
         }
         let first = trades.len();
-        trades.extend(claimed.into_iter().map(|sale| sale.settle(&moves, tx_index, sender)));
+        let payer = Payer { sender, wrapped: self.wrapped };
+        trades.extend(claimed.into_iter().map(|sale| sale.settle(&moves, tx_index, &payer)));
         if let Some(added) = trades.get_mut(first..) {
             added.sort_by_key(|trade| trade.log_index);
         }

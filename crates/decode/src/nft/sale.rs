@@ -34,6 +34,12 @@ pub fn add_token(by_contract: &mut ByContract, contract: Address, token: (U256, 
     }
 }
 
+/// Whose transaction it is, and which token stands for the native coin there.
+pub struct Payer {
+    pub sender: Address,
+    pub wrapped: Option<Address>,
+}
+
 /// A sale with the transfers that it claimed, one for each token.
 pub struct Claimed {
     sale: Sale,
@@ -69,9 +75,9 @@ impl Sale {
 impl Claimed {
     /// Only after all sales of the transaction have claimed their transfers: a token that is sold on
     /// is not passed on.
-    pub fn settle(self, moves: &Moves, tx_index: u32, sender: Address) -> Trade {
+    pub fn settle(self, moves: &Moves, tx_index: u32, payer: &Payer) -> Trade {
         let Claimed { sale, places } = self;
-        let mut holders = places.iter().map(|place| moves.holder((*place)?, sender));
+        let mut holders = places.iter().map(|place| moves.holder((*place)?, payer.sender));
         let first = holders.next().flatten();
         let together = first.is_some() && holders.all(|holder| holder == first);
         // The native coin leaves no log: there the event's word has to do, with traces or without.
@@ -90,6 +96,7 @@ impl Claimed {
             currency: sale.currency,
             price: sale.price,
             mixed: sale.mixed,
+            in_native: sale.currency.is_zero() || Some(sale.currency) == payer.wrapped,
             reconciled: together && paid && sale.certain,
         }
     }

@@ -1,4 +1,4 @@
-//! Blocks from nodes: asked for, parsed, verified and turned into rows.
+//! Blocks from nodes: asked for, parsed, verified, decoded and turned into rows.
 //!
 //! In: block numbers. Out: prepared blocks, in that order, and who gave them. A node that
 //! contradicts itself is asked once more for the same block, since its head may have moved between
@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use decode::Decoder;
 use model::chain::{Chain, ChainId};
 use model::raw::Block;
 use rpc::{Pool, UpstreamId};
@@ -29,6 +30,7 @@ pub struct NodeSource {
     pub pool: Arc<Pool>,
     pub chain: Arc<Chain>,
     pub traces: TraceUse,
+    decoder: Arc<Decoder>,
     /// As many readers as there are processors: more would only hold more blocks in memory.
     readers: Arc<Semaphore>,
 }
@@ -52,7 +54,9 @@ pub struct Ask {
 impl NodeSource {
     pub fn new(pool: Arc<Pool>, chain: Arc<Chain>, traces: TraceUse) -> Self {
         let processors = std::thread::available_parallelism().map_or(2, |n| n.get());
-        NodeSource { pool, chain, traces, readers: Arc::new(Semaphore::new(processors)) }
+        let decoder = Arc::new(Decoder::new(&chain));
+        let readers = Arc::new(Semaphore::new(processors));
+        NodeSource { pool, chain, traces, decoder, readers }
     }
 
     pub fn chain_id(&self) -> ChainId {
@@ -124,7 +128,7 @@ impl NodeSource {
     ) -> Result<Vec<Prepared>, Problem> {
         let (verification, chain) = (self.chain.verification, self.chain.id);
         let rules = Rules { verification, chain_id: chain.0, senders };
-        let numbers = numbers.to_vec();
+        let (numbers, decoder) = (numbers.to_vec(), self.decoder.clone());
         let label = self.pool.label(answered.upstream).to_owned();
         let work = move || {
             let judge = |block: &Block| verify(block, &rules).err();
@@ -134,7 +138,8 @@ impl NodeSource {
                 let block = answers::read_block(*number, &answers, &label, &judge)?;
                 let proof = verify(&block, &rules)
                     .map_err(|lie| Problem::Fault(*number, Fault::Lie(lie)))?;
-                prepared.push(store::prepare(chain, block, proof));
+                let facts = decoder.decode(&block);
+                prepared.push(store::prepare(chain, block, proof, facts));
             }
             linked(&prepared)?;
             Ok(prepared)

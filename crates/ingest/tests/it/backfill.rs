@@ -45,7 +45,7 @@ fn import(rig: &Rig, chain: &testkit::SharedChain, numbers: impl Iterator<Item =
     let blocks = numbers.map(|number| {
         let block = block(&chain, number, Dialect::Geth);
         let proof = ingest::verify::verify(&block, &rules(Verification::Full)).unwrap();
-        store::prepare(CHAIN, block, proof)
+        store::prepare(CHAIN, block, proof, model::facts::Facts::default())
     });
     rig.store.commit(CHAIN, Change { revert: Vec::new(), apply: blocks.collect() }).unwrap();
 }

@@ -132,7 +132,7 @@ fn digest_record(text: &[u8]) {
     let Ok(block) = read_record(text) else { return };
     for verification in [Verification::Full, Verification::Lenient] {
         let proof = verify(&block, &rules(verification)).unwrap_or_default();
-        store::prepare(CHAIN, block.clone(), proof);
+        store::prepare(CHAIN, block.clone(), proof, model::facts::Facts::default());
     }
     let mut out = Vec::new();
     block.write_json(true, &mut out);

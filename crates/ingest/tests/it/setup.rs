@@ -86,7 +86,7 @@ pub fn honest_digest(chain: &SimChain, from_block: u64, dialect: Dialect) -> B25
     let prepare = |number| {
         let block = block(chain, number, dialect);
         let proof = verify(&block, &rules).unwrap();
-        store::prepare(CHAIN, block, proof)
+        store::prepare(CHAIN, block, proof, model::facts::Facts::default())
     };
     let apply = (from_block..=chain.head_number()).map(prepare).collect();
     store.commit(CHAIN, Change { revert: Vec::new(), apply }).unwrap();

@@ -25,6 +25,8 @@ pub struct Trade {
     /// The order also sold tokens of other contracts. They are trades of their own and each carries
     /// the whole price, because nothing says how it divides.
     pub mixed: bool,
+    /// Paid in the native coin, or in the token that stands for it at 1:1.
+    pub in_native: bool,
     /// Whether transfers of the same transaction bear the sale out.
     pub reconciled: bool,
 }
@@ -35,6 +37,8 @@ const NATIVE: u8 = 4;
 /// By far the most: a single token of which one was sold.
 const SINGLE: u8 = 8;
 const MARKET_SHIFT: u8 = 4;
+const MARKET_MASK: u8 = 7;
+const IN_NATIVE: u8 = 0x80;
 
 impl Trade {
     /// How many tokens changed hands.
@@ -50,6 +54,7 @@ impl Trade {
                 | flag(self.mixed, MIXED)
                 | flag(self.currency.is_zero(), NATIVE)
                 | flag(single, SINGLE)
+                | flag(self.in_native, IN_NATIVE)
                 | (self.market as u8) << MARKET_SHIFT,
         );
         put_varint(out, u64::from(self.tx_index));
@@ -77,9 +82,10 @@ impl Trade {
         let flags = *take_bytes(input, 1)?.first()?;
         let index = |input: &mut &[u8]| u32::try_from(take_varint(input)?).ok();
         Some(Trade {
-            market: *Market::ALL.get(usize::from(flags >> MARKET_SHIFT))?,
+            market: *Market::ALL.get(usize::from((flags >> MARKET_SHIFT) & MARKET_MASK))?,
             reconciled: flags & RECONCILED != 0,
             mixed: flags & MIXED != 0,
+            in_native: flags & IN_NATIVE != 0,
             tx_index: index(input)?,
             log_index: index(input)?,
             marketplace: Address::unpack(input)?,
@@ -136,11 +142,11 @@ mod tests {
             (marketplace, contract, seller) in (address(), address(), address()),
             (buyer, currency, price) in (address(), address(), number()),
             tokens in prop::collection::vec((number(), number()), 0..4),
-            (mixed, reconciled) in any::<(bool, bool)>(),
+            (mixed, in_native, reconciled) in any::<(bool, bool, bool)>(),
         ) -> Trade {
             Trade {
                 tx_index, log_index, market: Market::ALL[market], marketplace, contract, tokens,
-                seller, buyer, currency, price, mixed, reconciled,
+                seller, buyer, currency, price, mixed, in_native, reconciled,
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Questions the store answers. A `View` sees one moment: a page, its total and its coverage agree.
 
 mod block;
+mod pools;
 mod time;
+mod trades;
 mod wallet;
 
 use std::sync::Arc;
@@ -11,6 +13,7 @@ use fjall::Readable;
 use model::chain::ChainId;
 
 pub use crate::rows::{Anchor, Stamp, TxRow};
+pub use trades::{TradePlace, TradesPage, TradesQuestion};
 pub use wallet::{Place, WalletPage, WalletQuestion};
 
 use crate::coverage::Coverage;

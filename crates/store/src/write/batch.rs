@@ -8,6 +8,7 @@ use model::chain::ChainId;
 
 use super::{Committed, Prepared};
 use crate::coverage::Coverage;
+use crate::generations::Generations;
 use crate::journal::{Entry, EntryKind};
 use crate::open::Store;
 use crate::read::View;
@@ -45,6 +46,7 @@ pub struct Batch<'a> {
     reverts: bool,
     pub(super) wallets: Vec<WalletRow>,
     coverage: Coverage,
+    generations: Generations,
     pub(super) seq: u64,
     entries: Vec<Entry>,
 }
@@ -58,6 +60,7 @@ impl<'a> Batch<'a> {
             reverts: false,
             wallets: Vec::new(),
             coverage: view.coverage(chain)?,
+            generations: view.generations(chain)?,
             seq: view.journal_head(chain)?,
             entries: Vec::new(),
         })
@@ -91,11 +94,14 @@ impl<'a> Batch<'a> {
                 self.put(table, keys::in_block(chain, number, group), row);
             }
         }
+        for generation in self.generations.written() {
+            self.put_facts(generation, number, &block.facts);
+        }
         self.coverage.insert(number);
         self.note(EntryKind::Apply, number, block.hash);
     }
 
-    pub fn remove(&mut self, block: &Prepared) {
+    pub fn remove(&mut self, block: &Prepared, view: &View) -> Result<(), Error> {
         self.reverts = true;
         let (chain, number) = (self.chain, block.number);
         let t = self.store.inner.tables.clone();
@@ -110,8 +116,12 @@ impl<'a> Batch<'a> {
             }
         }
         self.note_wallets(block, -1);
+        for generation in self.generations.written() {
+            self.drop_facts(view, generation, number)?;
+        }
         self.coverage.remove(number);
         self.note(EntryKind::Revert, number, block.hash);
+        Ok(())
     }
 
     fn note_wallets(&mut self, block: &Prepared, sign: i8) {
@@ -165,7 +175,7 @@ impl<'a> Batch<'a> {
             }
         }
         let mode = self.store.inner.durable.then_some(PersistMode::SyncAll);
-        batch.durability(mode).commit()?;
+        batch.durability(mode).commit().inspect_err(|_| self.store.forget_known_pools())?;
         Ok(Committed { entries: self.entries, coverage: self.coverage })
     }
 

@@ -6,10 +6,12 @@
 
 mod batch;
 mod counting;
+mod facts;
 mod fitting;
 mod prepared;
 
 use model::chain::ChainId;
+use model::facts::Facts;
 
 pub use prepared::{Prepared, prepare};
 
@@ -44,7 +46,8 @@ impl Store {
         for number in change.revert {
             let block = view.whole_block(chain, number)?;
             let (block, proof) = block.ok_or(Error::NotStored { number })?;
-            batch.remove(&prepare(chain, block, proof));
+            // What it means is not asked again: the rows themselves say what was found in it.
+            batch.remove(&prepare(chain, block, proof, Facts::default()), &view)?;
         }
         for (block, is_fresh) in change.apply.into_iter().zip(fresh) {
             if is_fresh {

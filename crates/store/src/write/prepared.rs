@@ -2,6 +2,7 @@
 
 use alloy_primitives::{Address, B256};
 use model::chain::ChainId;
+use model::facts::Facts;
 use model::proof::Proof;
 use model::raw::{Block, Frame, Log, Receipt};
 use model::wallets::{Parties, parties};
@@ -22,6 +23,7 @@ pub struct Prepared {
     pub(super) logs: Vec<(u32, Vec<u8>)>,
     pub(super) traces: Vec<(u32, Vec<u8>)>,
     pub(super) wallets: Vec<Party>,
+    pub(super) facts: Facts,
 }
 
 pub(super) struct Party {
@@ -38,7 +40,8 @@ impl Prepared {
     }
 }
 
-pub fn prepare(chain: ChainId, mut block: Block, proof: Proof) -> Prepared {
+/// `facts` are what decoders found in the block.
+pub fn prepare(chain: ChainId, mut block: Block, proof: Proof, facts: Facts) -> Prepared {
     let stamp = Stamp {
         number: block.number,
         hash: block.hash,
@@ -58,6 +61,7 @@ pub fn prepare(chain: ChainId, mut block: Block, proof: Proof) -> Prepared {
         logs: Vec::new(),
         traces: Vec::new(),
         wallets: Vec::with_capacity(block.txs.len() * 2),
+        facts,
     };
     let mut packer = TxPacker::new(&stamp.anchor(), chain);
     for group in 0..groups::count(stamp.tx_count) {

@@ -64,7 +64,8 @@ fn a_block_without_receipts_or_with_odd_traces_can_be_taken_back() {
     }
     let mut untraced = block(&chain, chain.block(3).unwrap().hash);
     untraced.traces = None;
-    let blocks = [bare, odd, untraced].map(|block| prepare(CHAIN, block, Proof::default()));
+    let blocks = [bare, odd, untraced]
+        .map(|block| prepare(CHAIN, block, Proof::default(), model::facts::Facts::default()));
     home.apply(blocks.into()).unwrap();
     assert!(!home.store().view().stamp(CHAIN, 3).unwrap().unwrap().has_traces);
     home.revert(vec![3, 2, 1]).unwrap();
@@ -158,7 +159,10 @@ fn chains_do_not_see_each_other() {
     let home = indexed(&one);
     let before = home.digest();
     let id = model::chain::ChainId(CHAIN.0 + 1);
-    let blocks = other.blocks().iter().map(|b| prepare(id, block(&other, b.hash), proven()));
+    let blocks = other
+        .blocks()
+        .iter()
+        .map(|b| prepare(id, block(&other, b.hash), proven(), model::facts::Facts::default()));
     home.store().commit(id, Change { revert: Vec::new(), apply: blocks.collect() }).unwrap();
     assert_eq!(home.digest(), before);
     let view = home.store().view();

@@ -83,7 +83,7 @@ pub fn proven() -> Proof {
 }
 
 pub fn prepared(chain: &SimChain, hash: B256) -> Prepared {
-    prepare(CHAIN, block(chain, hash), proven())
+    prepare(CHAIN, block(chain, hash), proven(), model::facts::Facts::default())
 }
 
 pub fn at(chain: &SimChain, number: u64) -> Prepared {

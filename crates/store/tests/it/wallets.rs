@@ -101,7 +101,8 @@ fn scattered() -> (Home, Vec<(Address, ExpectedWallet)>) {
     for block in chain.blocks() {
         let mut whole = crate::setup::block(&chain, block.hash);
         whole.number = far(whole.number);
-        home.apply(vec![store::prepare(CHAIN, whole, proven())]).unwrap();
+        home.apply(vec![store::prepare(CHAIN, whole, proven(), model::facts::Facts::default())])
+            .unwrap();
     }
     let mut wallets = known(&chain);
     for (_, wallet) in &mut wallets {

@@ -1,0 +1,156 @@
+//! Sales of an NFT contract: a page of them, and the cheapest.
+
+use alloy_primitives::{Address, U256};
+use fjall::Readable;
+use model::chain::ChainId;
+use model::facts::{Market, Trade};
+
+use super::View;
+use crate::buckets::pieces;
+use crate::facts::{FactsRow, LOWEST_LEVELS};
+use crate::keys::{SalesOf, end_of_price_key, place_of_wallet_key};
+use crate::{Error, keys};
+
+/// Block number, and place among the trades of that block.
+pub type TradePlace = (u64, u32);
+
+/// Newest first.
+#[derive(Clone, Debug)]
+pub struct TradesQuestion {
+    pub chain: ChainId,
+    pub contract: Address,
+    pub market: Option<Market>,
+    pub from_block: u64,
+    pub to_block: u64,
+    /// Where the page before this one ended.
+    pub after: Option<TradePlace>,
+    pub limit: usize,
+}
+
+pub struct TradesPage {
+    pub trades: Vec<(TradePlace, Trade)>,
+    /// Whether anything follows.
+    pub more: bool,
+}
+
+impl View {
+    pub fn trades_page(&self, q: &TradesQuestion) -> Result<TradesPage, Error> {
+        let mut page = TradesPage { trades: Vec::with_capacity(q.limit.min(512)), more: false };
+        let sales = self.sales_of(q.chain, q.contract, q.market)?;
+        let newest = match q.after {
+            Some((number, place)) => match place.checked_sub(1) {
+                Some(place) => (number, place).min((q.to_block, u32::MAX)),
+                None => match number.checked_sub(1) {
+                    Some(number) => (number, u32::MAX).min((q.to_block, u32::MAX)),
+                    None => return Ok(page),
+                },
+            },
+            None => (q.to_block, u32::MAX),
+        };
+        if newest < (q.from_block, 0) {
+            return Ok(page);
+        }
+        let range = sales.trade(newest.0, newest.1)..=sales.trade(q.from_block, 0);
+        let mut facts: Option<(u64, FactsRow)> = None;
+        for item in self.snapshot.range(&self.tables.nft_trades, range) {
+            if page.trades.len() == q.limit {
+                page.more = true;
+                break;
+            }
+            let key = item.key()?;
+            let at = place_of_wallet_key(&key).ok_or(BROKEN)?;
+            // Sales of one block stand together.
+            let row = match facts.take().filter(|(number, _)| *number == at.0) {
+                Some((_, row)) => row,
+                None => self.facts_row(&sales, at.0)?,
+            };
+            let trade = row.trades.get(at.1 as usize).cloned().ok_or(BROKEN)?;
+            page.trades.push((at, trade));
+            facts = Some((at.0, row));
+        }
+        Ok(page)
+    }
+
+    /// The sale with the lowest price paid in the native coin from that block on; of equal ones the
+    /// oldest.
+    pub fn lowest_trade(
+        &self,
+        chain: ChainId,
+        contract: Address,
+        market: Option<Market>,
+        from_block: u64,
+    ) -> Result<Option<(TradePlace, Trade)>, Error> {
+        let sales = self.sales_of(chain, contract, market)?;
+        let mut lowest: Option<(U256, u64, u32)> = None;
+        let mut offer = |found: (U256, u64, u32)| {
+            lowest = Some(lowest.map_or(found, |known| known.min(found)));
+        };
+        for (from, to, level) in pieces(&LOWEST_LEVELS, from_block, u64::MAX) {
+            match level {
+                Some(level) => self.lowest_of_buckets(&sales, level, (from, to), &mut offer)?,
+                None => self.lowest_of_blocks(&sales, (from, to), &mut offer)?,
+            }
+        }
+        let Some((_, number, place)) = lowest else { return Ok(None) };
+        let row = self.facts_row(&sales, number)?;
+        let trade = row.trades.get(place as usize).cloned().ok_or(BROKEN)?;
+        Ok(Some(((number, place), trade)))
+    }
+
+    /// Goes from bucket to bucket and looks at the first price of each; empty ones cost nothing.
+    fn lowest_of_buckets(
+        &self,
+        sales: &SalesOf,
+        level: u8,
+        (from, to): (u64, u64),
+        offer: &mut dyn FnMut((U256, u64, u32)),
+    ) -> Result<(), Error> {
+        let mut next = Some(from);
+        while let Some(bucket) = next.filter(|bucket| *bucket <= to) {
+            let end = sales.price((level, to), U256::MAX, (u64::MAX, u32::MAX));
+            let start = sales.price((level, bucket), U256::ZERO, (0, 0));
+            let first = self.snapshot.range(&self.tables.nft_lowest, start..=end).next();
+            let Some(item) = first else { return Ok(()) };
+            let (found, price, number, place) = end_of_price_key(&item.key()?).ok_or(BROKEN)?;
+            offer((price, number, place));
+            next = found.checked_add(1);
+        }
+        Ok(())
+    }
+
+    fn lowest_of_blocks(
+        &self,
+        sales: &SalesOf,
+        (from, to): (u64, u64),
+        offer: &mut dyn FnMut((U256, u64, u32)),
+    ) -> Result<(), Error> {
+        let range = sales.trade(to, u32::MAX)..=sales.trade(from, 0);
+        for item in self.snapshot.range(&self.tables.nft_trades, range) {
+            let (number, place) = place_of_wallet_key(&item.key()?).ok_or(BROKEN)?;
+            let row = self.facts_row(sales, number)?;
+            let trade = row.trades.get(place as usize).ok_or(BROKEN)?;
+            if trade.in_native && trade.price > U256::ZERO {
+                offer((trade.price, number, place));
+            }
+        }
+        Ok(())
+    }
+
+    fn sales_of(
+        &self,
+        chain: ChainId,
+        contract: Address,
+        market: Option<Market>,
+    ) -> Result<SalesOf, Error> {
+        let generation = self.generations(chain)?.current;
+        Ok(SalesOf { chain, generation, contract, market })
+    }
+
+    fn facts_row(&self, sales: &SalesOf, number: u64) -> Result<FactsRow, Error> {
+        let key = keys::facts(sales.chain, sales.generation, number);
+        let row = self.snapshot.get(&self.tables.facts, key)?;
+        row.and_then(|row| FactsRow::unpack(&row)).ok_or(BROKEN)
+    }
+}
+
+const BROKEN: Error = Error::BrokenRow { table: "nft_trades" };

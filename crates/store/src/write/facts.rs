@@ -1,0 +1,87 @@
+//! Writes what decoders found in a block, and takes it back.
+
+use alloy_primitives::Address;
+use fjall::Readable;
+use model::facts::{Facts, Pool};
+
+use super::batch::Batch;
+use crate::facts::FactsRow;
+use crate::open::Store;
+use crate::read::View;
+use crate::{Error, keys};
+
+/// Pools remembered as written: they turn up in block after block.
+const KNOWN_POOLS_MAX: usize = 200_000;
+
+impl Batch<'_> {
+    /// Into one generation.
+    pub(super) fn put_facts(&mut self, generation: u8, number: u64, facts: &Facts) {
+        let (chain, t) = (self.chain, self.store.inner.tables.clone());
+        let row = FactsRow::of(facts);
+        if row.is_empty() {
+            return self.put_pools(generation, &facts.pools.seen);
+        }
+        let trades = row.trade_keys(chain, generation, number);
+        trades.listed.iter().for_each(|key| self.put(&t.nft_trades, key, Vec::new()));
+        trades.priced.iter().for_each(|key| self.put(&t.nft_lowest, key, Vec::new()));
+        for change in &facts.pools.changes {
+            let mut value = Vec::with_capacity(48);
+            change.pack(&mut value);
+            let key = keys::pool_state(chain, generation, &change.id, number);
+            self.put(&t.pool_states, key, value);
+        }
+        self.put(&t.facts, keys::facts(chain, generation, number), row.pack());
+        self.put_pools(generation, &facts.pools.seen);
+    }
+
+    pub(super) fn drop_facts(
+        &mut self,
+        view: &View,
+        generation: u8,
+        number: u64,
+    ) -> Result<(), Error> {
+        let (chain, t) = (self.chain, self.store.inner.tables.clone());
+        let key = keys::facts(chain, generation, number);
+        let Some(row) = view.snapshot.get(&t.facts, key)? else { return Ok(()) };
+        let row = FactsRow::unpack(&row).ok_or(Error::BrokenRow { table: "facts" })?;
+        let trades = row.trade_keys(chain, generation, number);
+        trades.listed.iter().for_each(|key| self.drop_key(&t.nft_trades, key));
+        trades.priced.iter().for_each(|key| self.drop_key(&t.nft_lowest, key));
+        for id in &row.changed_pools {
+            self.drop_key(&t.pool_states, keys::pool_state(chain, generation, id, number));
+        }
+        self.drop_key(&t.facts, key);
+        Ok(())
+    }
+
+    fn put_pools(&mut self, generation: u8, pools: &[Pool]) {
+        let (chain, inner) = (self.chain, self.store.inner.clone());
+        for pool in pools {
+            let mut known = inner.known_pools.lock().unwrap_or_else(|broken| broken.into_inner());
+            if known.len() >= KNOWN_POOLS_MAX {
+                known.clear();
+            }
+            if !known.insert((chain, generation, pool.id)) {
+                continue;
+            }
+            drop(known);
+            let mut value = Vec::with_capacity(72);
+            pool.pack(&mut value);
+            for token in both(pool) {
+                let key = keys::pool(chain, generation, token, &pool.id);
+                self.put(&inner.tables.pools, key, value.clone());
+            }
+        }
+    }
+}
+
+impl Store {
+    /// After a commit that failed, or a generation that went: they are written again when next seen.
+    pub(crate) fn forget_known_pools(&self) {
+        self.inner.known_pools.lock().unwrap_or_else(|broken| broken.into_inner()).clear();
+    }
+}
+
+fn both(pool: &Pool) -> [Address; 2] {
+    [pool.token0, pool.token1]
+}
