@@ -7,6 +7,10 @@ mod commit;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
+mod facts;
+#[cfg(test)]
+mod made_facts;
+#[cfg(test)]
 mod open;
 #[cfg(test)]
 mod random;

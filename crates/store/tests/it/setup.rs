@@ -83,7 +83,7 @@ pub fn proven() -> Proof {
 }
 
 pub fn prepared(chain: &SimChain, hash: B256) -> Prepared {
-    prepare(CHAIN, block(chain, hash), proven(), model::facts::Facts::default())
+    prepare(CHAIN, block(chain, hash), proven(), crate::made_facts::facts(hash))
 }
 
 pub fn at(chain: &SimChain, number: u64) -> Prepared {
