@@ -12,6 +12,10 @@ use crate::wire::Profile;
 /// What a frame below a failed one is marked with: it ran well, and was rolled back.
 const UNDONE: &str = "undone: an enclosing call failed";
 
+/// The fields that name an address: its label, and whose it is.
+const FROM: [&str; 3] = ["from_address_label", "from_address_entity", "from_address_entity_logo"];
+const TO: [&str; 3] = ["to_address_label", "to_address_entity", "to_address_entity_logo"];
+
 pub struct WalletRow<'a> {
     pub block: &'a Anchor,
     pub tx: &'a Tx,
@@ -58,16 +62,12 @@ impl WalletRow<'_> {
     }
 
     fn names(&self, row: &mut Row, profile: Profile) {
-        for (side, address) in [("from", self.tx.from), ("to", self.tx.to)] {
-            let label = address.and_then(|a: Address| self.labels.get(&a));
-            row.text(&format!("{side}_address_label"), label.and_then(|l| l.label.as_deref()));
+        for ([label, entity, logo], address) in [(FROM, self.tx.from), (TO, self.tx.to)] {
+            let known = address.and_then(|a: Address| self.labels.get(&a));
+            row.text(label, known.and_then(|l| l.label.as_deref()));
             if profile == Profile::Live {
-                row.text(
-                    &format!("{side}_address_entity"),
-                    label.and_then(|l| l.entity.as_deref()),
-                );
-                let logo = label.and_then(|l| l.logo.as_deref());
-                row.text(&format!("{side}_address_entity_logo"), logo);
+                row.text(entity, known.and_then(|l| l.entity.as_deref()));
+                row.text(logo, known.and_then(|l| l.logo.as_deref()));
             }
         }
     }

@@ -128,6 +128,7 @@ impl NodeSource {
     ) -> Result<Vec<Prepared>, Problem> {
         let (verification, chain) = (self.chain.verification, self.chain.id);
         let rules = Rules { verification, chain_id: chain.0, senders };
+        let is_history = numbers.len() > 1;
         let (numbers, decoder) = (numbers.to_vec(), self.decoder.clone());
         let label = self.pool.label(answered.upstream).to_owned();
         let work = move || {
@@ -144,7 +145,11 @@ impl NodeSource {
             linked(&prepared)?;
             Ok(prepared)
         };
-        let _turn = self.readers.acquire().await.map_err(|_| Problem::Other(Error::Stopped))?;
+        // A single block is the head's, and the head does not wait for history.
+        let _turn = match is_history {
+            true => self.readers.acquire().await.ok(),
+            false => None,
+        };
         match tokio::task::spawn_blocking(work).await {
             Ok(result) => result,
             Err(_) => Err(Problem::Other(Error::Stopped)),
