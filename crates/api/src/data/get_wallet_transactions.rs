@@ -113,9 +113,10 @@ impl Answering<'_> {
         let (view, chain) = (self.view, self.asked.question.chain);
         let with_internal = self.asked.question.with_internal;
         let missing = || ApiError::from(store::Error::BrokenRow { table: "wallet_txs" });
+        let mut transactions = view.transactions(chain);
         let mut traces_missing = false;
         for (i, (number, index)) in page.places.iter().enumerate() {
-            let found = view.transaction(chain, *number, *index)?;
+            let found = transactions.read(*number, *index)?;
             let (anchor, found) = found.ok_or_else(missing)?;
             let frames = match with_internal {
                 true => Some(view.frames(chain, *number, *index)?),

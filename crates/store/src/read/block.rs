@@ -1,6 +1,6 @@
 //! Whole blocks and single transactions.
 
-use fjall::Readable;
+use fjall::{Readable, Slice};
 use model::chain::ChainId;
 use model::proof::Proof;
 use model::raw::{Block, Frame, Log};
@@ -102,14 +102,12 @@ impl View {
         number: u64,
         index: u32,
     ) -> Result<Option<(Anchor, TxRow)>, Error> {
-        let key = keys::in_block(chain, number, groups::of(index));
-        let Some(row) = self.snapshot.get(&self.tables.txs, key)? else { return Ok(None) };
-        let broken = || Error::BrokenRow { table: "txs" };
-        let mut rest = row.as_ref();
-        let anchor = Anchor::unpack(number, &mut rest).ok_or_else(broken)?;
-        let Some(part) = groups::part_of(rest, index) else { return Ok(None) };
-        let row = TxPacker::new(&anchor, chain).unpack(index, part).ok_or_else(broken)?;
-        Ok(Some((anchor, row)))
+        self.transactions(chain).read(number, index)
+    }
+
+    /// For reading several: neighbours are found where the last one was.
+    pub fn transactions(&self, chain: ChainId) -> TxReader<'_> {
+        TxReader { view: self, chain, last: None }
     }
 
     /// Frames below the root, in the order they were entered.
@@ -135,5 +133,42 @@ impl View {
             Some(part) => unpack_logs(tx, part).ok_or(Error::BrokenRow { table: "logs" }),
             None => Ok(Vec::new()),
         }
+    }
+}
+
+/// Reads transactions one by one and remembers the row of the last.
+pub struct TxReader<'a> {
+    view: &'a View,
+    chain: ChainId,
+    last: Option<Group>,
+}
+
+struct Group {
+    /// Block number and group.
+    place: (u64, u32),
+    anchor: Anchor,
+    packer: TxPacker,
+    row: Slice,
+}
+
+impl TxReader<'_> {
+    pub fn read(&mut self, number: u64, index: u32) -> Result<Option<(Anchor, TxRow)>, Error> {
+        let place = (number, groups::of(index));
+        let broken = || Error::BrokenRow { table: "txs" };
+        if self.last.as_ref().is_none_or(|group| group.place != place) {
+            let key = keys::in_block(self.chain, number, place.1);
+            let Some(row) = self.view.snapshot.get(&self.view.tables.txs, key)? else {
+                return Ok(None);
+            };
+            let anchor = Anchor::unpack(number, &mut &*row).ok_or_else(broken)?;
+            let packer = TxPacker::new(&anchor, self.chain);
+            self.last = Some(Group { place, anchor, packer, row });
+        }
+        let Some(group) = &mut self.last else { return Ok(None) };
+        let mut rest = group.row.as_ref();
+        Anchor::unpack(number, &mut rest).ok_or_else(broken)?;
+        let Some(part) = groups::part_of(rest, index) else { return Ok(None) };
+        let row = group.packer.unpack(index, part).ok_or_else(broken)?;
+        Ok(Some((group.anchor, row)))
     }
 }

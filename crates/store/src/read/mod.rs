@@ -13,6 +13,7 @@ use fjall::Readable;
 use model::chain::ChainId;
 
 pub use crate::rows::{Anchor, Stamp, TxRow};
+pub use block::TxReader;
 pub use trades::{TradePlace, TradesPage, TradesQuestion};
 pub use wallet::{Place, WalletPage, WalletQuestion};
 
