@@ -8,8 +8,8 @@ use model::raw::wire::{put_varint, take_bytes, take_varint, unpack_list};
 use crate::buckets::Level;
 use crate::keys::SalesOf;
 
-/// Buckets of blocks whose lowest prices are kept; single blocks are looked at.
-pub const LOWEST_LEVELS: [Level; 5] = [(1, 20), (2, 16), (3, 12), (4, 8), (5, 4)];
+/// Buckets of blocks whose lowest prices are kept; what is left at the end is looked at sale by sale.
+pub const LOWEST_LEVELS: [Level; 3] = [(1, 18), (2, 12), (3, 6)];
 
 /// What is kept in a block's own row: enough to answer, and to take everything back.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,14 +56,14 @@ impl FactsRow {
         let mut keys = TradeKeys::default();
         for (place, trade) in self.trades.iter().enumerate() {
             let place = place as u32;
-            for market in [None, Some(trade.market)] {
-                let sales = SalesOf { chain, generation, contract: trade.contract, market };
-                keys.listed.push(sales.trade(number, place));
-                if trade.in_native && trade.price > U256::ZERO {
-                    keys.priced.extend(LOWEST_LEVELS.iter().map(|(level, shift)| {
-                        sales.price((*level, number >> shift), trade.price, (number, place))
-                    }));
-                }
+            let on = |market| SalesOf { chain, generation, contract: trade.contract, market };
+            let own = on(Some(trade.market));
+            keys.listed.extend([on(None), own].map(|sales| sales.trade(number, place)));
+            if trade.in_native && trade.price > U256::ZERO {
+                // Of all markets the lowest is the lowest of each: there are few.
+                keys.priced.extend(LOWEST_LEVELS.iter().map(|(level, shift)| {
+                    own.price((*level, number >> shift), trade.price, (number, place))
+                }));
             }
         }
         keys

@@ -56,6 +56,8 @@ impl Store {
         let db = Database::builder(path)
             .cache_size(options.cache_bytes)
             .manual_journal_persist(true)
+            // What is read again at the next start: a second or two of work.
+            .max_journaling_size(256 << 20)
             // Lives for minutes; the disk takes it faster than it can be packed.
             .journal_compression(CompressionType::None)
             .open()

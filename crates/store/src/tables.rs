@@ -8,8 +8,10 @@ use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
 enum Shape {
     /// Rows of hundreds of bytes, read one at a time.
     Rows,
-    /// Keys with little or nothing behind them, read as runs.
+    /// Small rows, looked up by their whole key.
     Index,
+    /// Keys with little or nothing behind them, only ever read as runs: a filter would say nothing.
+    Run,
     /// A handful of rows.
     Small,
 }
@@ -39,7 +41,7 @@ tables! {
     /// chain, hash → number.
     block_by_hash: Index,
     /// chain, timestamp, number → nothing.
-    block_by_time: Index,
+    block_by_time: Run,
     /// chain, number, group → anchor, then each transaction and its receipt without logs.
     txs: Rows,
     /// chain, number, group → the logs of each transaction; absent where none has any.
@@ -47,23 +49,23 @@ tables! {
     /// chain, number, group → frames below the root of each transaction; absent where none has any.
     traces: Rows,
     /// chain, address, !number, !index → nothing: sender, receiver, created.
-    wallet_txs: Index,
+    wallet_txs: Run,
     /// The same for wallets that take part only inside.
-    wallet_internal: Index,
+    wallet_internal: Run,
     /// chain, address, level, bucket → how many rows of both kinds.
     wallet_counts: Index,
     /// chain, generation, number → trades, and the pools whose state changed; absent where nothing
     /// was found.
     facts: Rows,
     /// chain, generation, contract, market or any, !number, !place among the block's trades → nothing.
-    nft_trades: Index,
-    /// chain, generation, contract, market or any, level, bucket, price, number, place → nothing.
-    nft_lowest: Index,
+    nft_trades: Run,
+    /// chain, generation, contract, market, level, bucket, price, number, place → nothing.
+    nft_lowest: Run,
     /// chain, generation, token, pool → pool. Never taken back: what a pool is does not depend on the
     /// block that told of it.
-    pools: Index,
+    pools: Run,
     /// chain, generation, pool, !number → how the block left the pool.
-    pool_states: Index,
+    pool_states: Run,
     /// chain → the generation of facts in use, the one in the making, and who decoded them.
     generations: Small,
     /// chain, seq → apply or revert, number, hash.
@@ -98,6 +100,10 @@ fn options(shape: Shape) -> KeyspaceCreateOptions {
         Shape::Index => options
             .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
             .filter_policy(bits(10.0))
+            .max_memtable_size(32 << 20),
+        Shape::Run => options
+            .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
+            .filter_policy(FilterPolicy::disabled())
             .max_memtable_size(32 << 20),
         Shape::Small => options.max_memtable_size(8 << 20),
     }

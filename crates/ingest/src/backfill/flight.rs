@@ -11,8 +11,8 @@ use crate::source::{Ask, Sourced};
 
 /// Blocks written in one commit: enough to make waiting for the disk cheap, and not so many that
 /// their rows, all in memory at once, are a burden.
-const COMMIT_BLOCKS: usize = 96;
-const COMMIT_BLOCKS_MAX: usize = 2 * COMMIT_BLOCKS;
+const COMMIT_BLOCKS: usize = 160;
+const COMMIT_BLOCKS_MAX: usize = 240;
 /// Memory that fetched blocks may hold while they wait for the ones above them.
 const WAITING_BYTES_MAX: usize = 64 << 20;
 

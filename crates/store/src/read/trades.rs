@@ -80,19 +80,26 @@ impl View {
         market: Option<Market>,
         from_block: u64,
     ) -> Result<Option<(TradePlace, Trade)>, Error> {
-        let sales = self.sales_of(chain, contract, market)?;
+        let all = self.sales_of(chain, contract, market)?;
         let mut lowest: Option<(U256, u64, u32)> = None;
         let mut offer = |found: (U256, u64, u32)| {
             lowest = Some(lowest.map_or(found, |known| known.min(found)));
         };
         for (from, to, level) in pieces(&LOWEST_LEVELS, from_block, u64::MAX) {
             match level {
-                Some(level) => self.lowest_of_buckets(&sales, level, (from, to), &mut offer)?,
-                None => self.lowest_of_blocks(&sales, (from, to), &mut offer)?,
+                Some(level) => {
+                    for one in
+                        Market::ALL.into_iter().filter(|one| market.is_none_or(|m| m == *one))
+                    {
+                        let sales = SalesOf { market: Some(one), ..all };
+                        self.lowest_of_buckets(&sales, level, (from, to), &mut offer)?;
+                    }
+                }
+                None => self.lowest_of_blocks(&all, (from, to), &mut offer)?,
             }
         }
         let Some((_, number, place)) = lowest else { return Ok(None) };
-        let row = self.facts_row(&sales, number)?;
+        let row = self.facts_row(&all, number)?;
         let trade = row.trades.get(place as usize).cloned().ok_or(BROKEN)?;
         Ok(Some(((number, place), trade)))
     }
