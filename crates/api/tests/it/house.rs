@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::keys::{KeyFile, KeyRing};
-use api::{App, Config, Hosts, Labels, Parts, ServedChain};
+use api::{App, Config, Hosts, Labels, Parts, ServedChain, VerifiedCollections};
 use gateway::{ChainNode, Gateway};
 use model::chain::{ChainId, ChainTable, Operation, PrivateChain};
 use model::cursor::CursorKey;
@@ -118,6 +118,7 @@ fn parts(store: Store, folder: &std::path::Path) -> Parts {
         keys: KeyRing::new(KeyFile::in_folder(folder), Some(KEY), 0).unwrap(),
         cursor_key: CursorKey::new([7; 32]),
         labels: Labels::default(),
+        verified: VerifiedCollections::default(),
         // Stands for whatever goes wrong inside.
         metrics: Box::new(|| panic!("no metrics today")),
         version: "test",
