@@ -54,8 +54,10 @@ async function clients() {
   write(file, sender, anvil.url);
   const env = { HEADWATER_URL: headwater.url, HEADWATER_KEY: headwater.key, HEADWATER_EXPECTATIONS: file };
   await nodeTests('clients/moralis.test.mjs', env);
+  await nodeTests('clients/moralis_nft.test.mjs', env);
   await nodeTests('clients/node_rpc.test.mjs', env);
   await pythonTests('clients/test_moralis.py', env);
+  await pythonTests('clients/test_moralis_nft.py', env);
   await pythonTests('clients/test_web3.py', env);
   await headwater.stop();
   await anvil.stop();

@@ -40,7 +40,8 @@ pub fn build(folder: &Path, sizes: &[u64]) -> Result<()> {
     Ok(store.persist()?)
 }
 
-fn block(number: u64, parent: B256, left: &mut [u64], blocks_left: u64) -> Block {
+/// A block without transactions.
+pub fn empty_block(number: u64, parent: B256) -> Block {
     let hash = keccak256(number.to_be_bytes());
     let timestamp = 1_600_000_000 + number * 12;
     let header = Header {
@@ -50,8 +51,11 @@ fn block(number: u64, parent: B256, left: &mut [u64], blocks_left: u64) -> Block
         timestamp: Some(timestamp),
         ..Header::default()
     };
-    let mut block =
-        Block { number, hash, parent_hash: parent, timestamp, header, ..Block::default() };
+    Block { number, hash, parent_hash: parent, timestamp, header, ..Block::default() }
+}
+
+fn block(number: u64, parent: B256, left: &mut [u64], blocks_left: u64) -> Block {
+    let mut block = empty_block(number, parent);
     for (i, left) in left.iter_mut().enumerate() {
         let share = left.div_ceil(blocks_left);
         *left -= share;
@@ -64,7 +68,7 @@ fn block(number: u64, parent: B256, left: &mut [u64], blocks_left: u64) -> Block
     block
 }
 
-fn tx(block: &Block, from: Address, index: u64) -> Tx {
+pub fn tx(block: &Block, from: Address, index: u64) -> Tx {
     let seed = keccak256([block.number.to_be_bytes(), index.to_be_bytes()].concat());
     Tx {
         block_hash: Some(block.hash),
@@ -86,7 +90,7 @@ fn tx(block: &Block, from: Address, index: u64) -> Tx {
     }
 }
 
-fn receipt(index: u64) -> Receipt {
+pub fn receipt(index: u64) -> Receipt {
     Receipt {
         cumulative_gas_used: Some(50_000 * (index + 1)),
         gas_used: Some(50_000),

@@ -10,6 +10,7 @@ mod pages;
 mod process;
 mod sizes;
 mod stages;
+mod trades;
 
 use std::path::PathBuf;
 
@@ -59,6 +60,13 @@ enum Command {
         #[arg(long, default_value_t = 5_000_000)]
         huge: u64,
     },
+    /// (g) Trades and lowest price of a busy NFT contract, against a quiet one
+    Trades {
+        #[arg(long)]
+        headwater: PathBuf,
+        #[arg(long, default_value_t = 1_000_000)]
+        huge: u64,
+    },
     /// (e) From a new head to an answer that has it
     Latency {
         #[arg(long)]
@@ -103,6 +111,7 @@ fn main() -> Result<()> {
             }
             Command::Stages { node, blocks, traces } => stages::run(&node, blocks, traces).await,
             Command::Pages { headwater, huge } => pages::run(&headwater, huge).await,
+            Command::Trades { headwater, huge } => trades::run(&headwater, huge).await,
             Command::Latency { headwater, blocks } => head_latency::run(&headwater, blocks).await,
             Command::Decode { rounds } => decode_rate::run(rounds),
             Command::Bare { .. } => Ok(()),

@@ -121,7 +121,7 @@ async fn sizes(url: &str, huge: u64) -> Result<()> {
     Ok(())
 }
 
-async fn median(url: &str) -> Result<f64> {
+pub async fn median(url: &str) -> Result<f64> {
     let client = reqwest::Client::new();
     let mut times = Vec::new();
     for _ in 0..400 {

@@ -4,7 +4,8 @@
 import { Wallet, getCreate2Address, getCreateAddress, keccak256 } from 'ethers';
 import { privateKeyToAccount } from 'viem/accounts';
 import { rpc } from '../support/http.mjs';
-import { CHILD_INITCODE, HEIR, MAKER, REVERTER, SPLITTER, TRIER, initcode, words } from '../support/contracts.mjs';
+import { CHILD_INITCODE, HEIR, MAKER, NFT, REVERTER, SPLITTER, TRIER, initcode, words } from '../support/contracts.mjs';
+import { MARKETS, NATIVE, USDC, WETH } from './markets.mjs';
 
 const lower = (text) => text.toLowerCase();
 const ETHER = 10n ** 18n, GWEI = 10n ** 9n;
@@ -15,6 +16,7 @@ export class Sender {
   pending = [];
   contracts = {};
   #random = 7;
+  #sold = 0;
 
   constructor(url, actors = 6) {
     this.url = url;
@@ -92,6 +94,39 @@ export class Sender {
   }
 
   async fill(count) { for (let i = 0; i < count; i++) await this.send(this.plan()); }
+
+  /** Puts exchanges where Ethereum has them, and makes NFT contracts whose tokens they sell. */
+  async openMarkets(collections = 2) {
+    this.collections = [];
+    for (let i = 0; i < collections; i++) this.collections.push((await this.send({ from: this.actors[0], data: initcode(NFT) })).created);
+    for (const { exchange, code } of Object.values(MARKETS)) await rpc(this.url, 'anvil_setCode', [exchange, '0x' + code]);
+    await this.mine();
+  }
+
+  /** A sale of one token, by the next of the markets, mostly for native coin. */
+  async sell() {
+    const number = this.#sold++, names = Object.keys(MARKETS), market = names[this.random(names.length)], { exchange, event } = MARKETS[market];
+    const contract = this.collections[this.random(4) ? 0 : 1], buyer = this.actor(), seller = this.actors.filter((actor) => actor !== buyer)[this.random(this.actors.length - 1)];
+    const id = this.random(10_000), currency = [NATIVE, NATIVE, NATIVE, WETH, USDC][number % 5], price = BigInt(1 + this.random(500)) * 10n ** 15n;
+    const value = currency === NATIVE ? price : 0n;
+    const { topics, data } = event({ contract, id, seller, buyer, currency, price });
+    const padded = [...topics, ...Array(3 - topics.length).fill(0)];
+    const inside = [{ type: 'CALL', from: exchange, to: seller, value, failed: false }, { type: 'CALL', from: exchange, to: contract, value: 0n, failed: false }];
+    const tx = await this.send({ from: buyer, to: exchange, value, data: words(contract, seller, buyer, id, ...padded) + data, internal: inside });
+    tx.sale = { market, contract, id, seller, buyer, exchange, currency, price };
+  }
+
+  /** What the answers about an NFT contract must list, newest first. */
+  trades(contract) {
+    return this.blocks.flatMap((block) => block.transactions.map((tx, index) => ({ tx, index, block }))).filter(({ tx }) => tx.sale?.contract === contract).map(({ tx, index, block }) => ({
+      market: tx.sale.market,
+      row: {
+        transaction_hash: tx.hash, transaction_index: String(index), token_ids: [String(tx.sale.id)], seller_address: tx.sale.seller, buyer_address: tx.sale.buyer, token_address: contract,
+        marketplace_address: tx.sale.exchange, price_token_address: tx.sale.currency, price: tx.sale.price, block_timestamp: new Date(block.timestamp * 1000).toISOString(),
+        block_number: String(block.number), block_hash: block.hash, verified_collection: false,
+      },
+    })).reverse();
+  }
 
   async mine(seconds = 12) {
     const timestamp = this.blocks.at(-1).timestamp + seconds;

@@ -1,13 +1,14 @@
-// Five tiny contracts, written in opcodes so that no compiler is needed. Each moves value in one way
-// that a trace must show. Arguments are plain 32-byte words.
+// Tiny contracts, written in opcodes so that no compiler is needed. Each of the first five moves value
+// in one way that a trace must show; the last two sell NFTs. Arguments are plain 32-byte words.
 
 const OPCODES = {
-  STOP: '00', DIV: '04', CALLVALUE: '34', CALLDATALOAD: '35', CODECOPY: '39', POP: '50', MSTORE: '52', MSTORE8: '53',
-  GAS: '5a', CREATE: 'f0', CALL: 'f1', RETURN: 'f3', CREATE2: 'f5', REVERT: 'fd', SELFDESTRUCT: 'ff',
+  STOP: '00', SUB: '03', DIV: '04', CALLVALUE: '34', CALLDATALOAD: '35', CALLDATASIZE: '36', CALLDATACOPY: '37', CODECOPY: '39', POP: '50', MSTORE: '52', MSTORE8: '53',
+  GAS: '5a', LOG1: 'a1', LOG3: 'a3', LOG4: 'a4', CREATE: 'f0', CALL: 'f1', RETURN: 'f3', CREATE2: 'f5', REVERT: 'fd', SELFDESTRUCT: 'ff',
 };
 
-/** Words of assembly to hex; a number is pushed as one byte. */
-const assemble = (source) => source.trim().split(/\s+/).map((word) => OPCODES[word] ?? '60' + Number(word).toString(16).padStart(2, '0')).join('');
+/** Words of assembly to hex; a number is pushed as one byte, a hash as 32. */
+const push = (word) => (word.length === 66 ? '7f' + word.slice(2) : '60' + Number(word).toString(16).padStart(2, '0'));
+const assemble = (source) => source.trim().split(/\s+/).map((word) => OPCODES[word] ?? push(word)).join('');
 
 /** Code that puts `runtime` at the new address. */
 export const initcode = (runtime) => {
@@ -36,6 +37,15 @@ const child = [...Buffer.from(CHILD_INITCODE.slice(2), 'hex')].map((byte, at) =>
 
 /** maker(salt): a child by CREATE with half of the value, another by CREATE2 with the other half. */
 export const MAKER = assemble(`${child} 5 0 ${HALF} CREATE POP 0 CALLDATALOAD 5 0 ${HALF} CREATE2 POP STOP`);
+
+/** nft(from, to, id): says that the token moved. */
+export const NFT = assemble('64 CALLDATALOAD 32 CALLDATALOAD 0 CALLDATALOAD 0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef 0 0 LOG4 STOP');
+
+// market(nft, seller, buyer, id, topic, topic, topic, data…): passes its value on to the seller, logs the
+// event it was given, has the token moved. The exchanges differ in how many topics their events have.
+const market = (log) => assemble(`${send('CALLVALUE', 32)} 224 CALLDATASIZE SUB 224 0 CALLDATACOPY ${log} 96 32 0 CALLDATACOPY 0 0 96 0 0 0 CALLDATALOAD GAS CALL POP STOP`);
+export const MARKET_1 = market('128 CALLDATALOAD 224 CALLDATASIZE SUB 0 LOG1');
+export const MARKET_3 = market('192 CALLDATALOAD 160 CALLDATALOAD 128 CALLDATALOAD 224 CALLDATASIZE SUB 0 LOG3');
 
 export const word = (value) => BigInt(value).toString(16).padStart(64, '0');
 export const words = (...values) => '0x' + values.map(word).join('');

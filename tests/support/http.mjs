@@ -16,6 +16,27 @@ export function parseExact(text) {
   return JSON.parse(quoted, (_, value) => (typeof value === 'string' && value.startsWith('\u0000') ? BigInt(value.slice(1)) : value));
 }
 
+/** An answer of the data host: its status, headers and exact JSON. */
+export async function ask(headwater, path, query = {}, profile = 'spec') {
+  const url = new URL(`${headwater.url}/api/v2.2/${path}`);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+  const response = await fetch(url, { headers: { 'x-api-key': headwater.key, 'x-wire-profile': profile } });
+  return { status: response.status, headers: response.headers, body: parseExact(await response.text()) };
+}
+
+/** All trades of an NFT contract, page after page. */
+export async function tradeRows(headwater, contract, query = {}, profile = 'spec') {
+  const rows = [];
+  for (let number = 0, cursor; ; number++) {
+    const { status, body } = await ask(headwater, `nft/${contract}/trades`, cursor ? { ...query, cursor } : query, profile);
+    if (status !== 200) throw new Error(`${status} ${body.message} for the trades of ${contract}`);
+    if (BigInt(body.page) !== BigInt(number)) throw new Error(`page ${number} calls itself ${body.page}`);
+    rows.push(...body.result);
+    cursor = body.cursor;
+    if (!cursor) return rows;
+  }
+}
+
 /** One page of a wallet in the profile of the interface's tables. */
 export async function walletPage(headwater, address, query = {}, profile = 'spec') {
   const url = new URL(`${headwater.url}/api/v2.2/${address}`);

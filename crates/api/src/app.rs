@@ -14,6 +14,7 @@ use crate::answers::Answers;
 use crate::config::Config;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
+use crate::verified::VerifiedCollections;
 
 /// A chain this server answers for.
 pub struct ServedChain {
@@ -33,6 +34,7 @@ pub struct Parts {
     pub keys: KeyRing,
     pub cursor_key: CursorKey,
     pub labels: Labels,
+    pub verified: VerifiedCollections,
     /// The text of /metrics.
     pub metrics: Box<dyn Fn() -> String + Send + Sync>,
     pub version: &'static str,

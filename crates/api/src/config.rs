@@ -22,6 +22,8 @@ pub struct Config {
     pub answer_cache_bytes: u64,
     /// CSV files with the columns address, label, entity, logo.
     pub labels: Vec<PathBuf>,
+    /// CSV files of NFT contracts that answers call verified: an address a line, or chain and address.
+    pub verified_collections: Vec<PathBuf>,
     /// Compute units per second and key; 0 is no limit.
     pub units_per_second: u32,
     /// Whether pages in browsers may ask, whatever site they come from.
@@ -39,6 +41,7 @@ impl Default for Config {
             request_timeout_ms: 30_000,
             answer_cache_bytes: 64 << 20,
             labels: Vec::new(),
+            verified_collections: Vec::new(),
             units_per_second: 0,
             cors: true,
         }

@@ -6,6 +6,8 @@ use axum::middleware;
 use axum::routing::{get, post};
 
 use crate::app::App;
+use crate::data::get_nft_lowest_price::get_nft_lowest_price;
+use crate::data::get_nft_trades::get_nft_trades;
 use crate::data::get_wallet_transactions::get_wallet_transactions;
 use crate::error::ApiError;
 use crate::hosts::{node_rpc, operations};
@@ -32,7 +34,10 @@ pub fn router(app: App, hosts: Hosts) -> Router {
         .method_not_allowed_fallback(method_not_allowed);
     let mut for_clients = Router::new();
     if hosts.data {
-        for_clients = for_clients.route("/api/v2.2/{address}", get(get_wallet_transactions));
+        for_clients = for_clients
+            .route("/api/v2.2/{address}", get(get_wallet_transactions))
+            .route("/api/v2.2/nft/{address}/trades", get(get_nft_trades))
+            .route("/api/v2.2/nft/{address}/lowestprice", get(get_nft_lowest_price));
     }
     if hosts.rpc {
         for_clients = for_clients.route("/{chain}/{key}", post(node_rpc::node_rpc));

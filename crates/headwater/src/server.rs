@@ -57,6 +57,8 @@ impl Server {
             rand::rng().fill_bytes(&mut bytes);
             bytes
         })?;
+        let lists = &settings.api.verified_collections;
+        let verified = api::VerifiedCollections::read(lists, &table)?;
         let app = App::new(Parts {
             config: settings.api.clone(),
             store: store.clone(),
@@ -66,6 +68,7 @@ impl Server {
             keys,
             cursor_key: CursorKey::new(secret),
             labels: api::Labels::read(&settings.api.labels)?,
+            verified,
             metrics: Box::new(move || prometheus.render()),
             version: env!("CARGO_PKG_VERSION"),
         });

@@ -112,7 +112,7 @@ fn read_file(path: &Path, reading: &Reading, sender: &SyncSender<Ready>, refuse:
         };
         match verify(&block, &reading.rules) {
             Ok(proof) => {
-                let facts = reading.decoder.decode(&block);
+                let facts = crate::facts::decode(&reading.decoder, &reading.chain.slug, &block);
                 let prepared = store::prepare(reading.chain.id, block, proof, facts);
                 if sender.send(Ready { prepared, proof }).is_err() {
                     return;

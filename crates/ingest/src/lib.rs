@@ -7,6 +7,7 @@ mod backfill;
 mod chain;
 mod config;
 mod error;
+mod facts;
 mod follow;
 pub mod import;
 mod progress;

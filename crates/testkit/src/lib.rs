@@ -20,8 +20,8 @@ mod node;
 mod render;
 
 pub use chain::{
-    Account, AccountChange, BlockRef, Cast, Contracts, Envelope, ExpectedWallet, Frame, FrameError,
-    FrameKind, Kind, Move, Reorg, SharedChain, SimBlock, SimChain, SimConfig, SimTx, Wallet,
-    WalletRow, read, shared, write,
+    Account, AccountChange, BlockRef, Cast, Contracts, Envelope, ExpectedSale, ExpectedWallet,
+    Frame, FrameError, FrameKind, Kind, Move, Reorg, Sale, SharedChain, SimBlock, SimChain,
+    SimConfig, SimTx, Venue, Wallet, WalletRow, read, shared, write,
 };
 pub use node::{Fault, Faults, Rule, RuleId, SimNode, Tamper};

@@ -93,14 +93,14 @@ impl Answering<'_> {
         match asked.profile {
             Profile::Spec => {
                 envelope.digits("total", U256::from(self.view.wallet_total(&asked.question)?));
-                envelope.digits("page", U256::from(asked.page));
+                envelope.digits("page", U256::from(asked.paging.page));
                 envelope.digits("page_size", U256::from(asked.question.limit));
                 envelope.text("cursor", Some(next.as_deref().unwrap_or_default()));
             }
             // A numeric total without a cursor sends the JS SDK into a wall, so there is none.
             Profile::Live => {
                 envelope.text("cursor", next.as_deref());
-                envelope.integer("page", u64::from(asked.page));
+                envelope.integer("page", u64::from(asked.paging.page));
                 envelope.integer("page_size", asked.question.limit as u64);
             }
         }

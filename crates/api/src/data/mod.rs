@@ -1,7 +1,11 @@
 //! The data host: one file per operation, named like it.
 
 mod coverage;
+pub mod get_nft_lowest_price;
+pub mod get_nft_trades;
 pub mod get_wallet_transactions;
+mod paging;
 mod row;
+mod trade_row;
 mod wallet_asked;
 mod wallet_row;

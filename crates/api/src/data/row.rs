@@ -63,6 +63,10 @@ impl<'a> Row<'a> {
         }
     }
 
+    pub fn boolean(&mut self, name: &str, value: bool) {
+        self.name(name).extend_from_slice(if value { b"true" } else { b"false" });
+    }
+
     pub fn address(&mut self, name: &str, value: Option<Address>) {
         match value {
             Some(address) => put_data(self.name(name), address.as_slice()),

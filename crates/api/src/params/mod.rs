@@ -10,10 +10,15 @@ pub use range::{BlockRange, Blocks};
 
 use alloy_primitives::Address;
 use model::chain::Operation;
+use model::facts::Market;
 use model::raw::wire::Wire;
 
 use crate::app::{App, ServedChain};
 use crate::error::ApiError;
+
+/// The interface's default, and what the live service takes at most.
+const DAYS_DEFAULT: u32 = 7;
+const DAYS_MAX: u32 = 365;
 
 /// `0x` and forty hex digits in any case.
 pub fn address(parameter: &str, text: &str) -> Result<Address, ApiError> {
@@ -47,6 +52,28 @@ pub fn limit(query: &Query, config: &crate::Config) -> Result<u32, ApiError> {
     match text.parse::<u32>() {
         Ok(limit) if (1..=max).contains(&limit) => Ok(limit),
         _ => Err(ApiError::bad_value("limit", text, &format!("is not a number from 1 to {max}"))),
+    }
+}
+
+/// One of the markets whose sales are known, or all.
+pub fn marketplace(query: &Query) -> Result<Option<Market>, ApiError> {
+    let Some(text) = query.get("marketplace") else { return Ok(None) };
+    let unknown = || {
+        let names = Market::ALL.map(Market::name).join(", ");
+        ApiError::bad_value("marketplace", text, &format!("is not one of {names}"))
+    };
+    Market::from_name(text).map(Some).ok_or_else(unknown)
+}
+
+/// How far to look back.
+pub fn days(query: &Query) -> Result<u32, ApiError> {
+    let Some(text) = query.get("days") else { return Ok(DAYS_DEFAULT) };
+    match text.parse::<u32>() {
+        Ok(days) if (1..=DAYS_MAX).contains(&days) => Ok(days),
+        _ => {
+            let why = format!("is not a number of days from 1 to {DAYS_MAX}");
+            Err(ApiError::bad_value("days", text, &why))
+        }
     }
 }
 

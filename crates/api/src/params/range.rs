@@ -43,6 +43,12 @@ impl BlockRange {
         })
     }
 
+    /// Everything from that second on.
+    pub fn since(unix_seconds: u64) -> Self {
+        let millis = i64::try_from(unix_seconds).unwrap_or(i64::MAX).saturating_mul(1000);
+        BlockRange { from: Asked::Date(UnixMillis(millis)), to: Asked::Nothing }
+    }
+
     /// What was asked, not what it means today: a cursor stays good while new blocks arrive.
     pub fn describe(&self, digest: QuestionBuilder) -> QuestionBuilder {
         let part = |asked| match asked {

@@ -56,6 +56,8 @@ fn parameter() -> impl Strategy<Value = String> {
         Just("order".to_owned()),
         Just("include".to_owned()),
         Just("cursor".to_owned()),
+        Just("marketplace".to_owned()),
+        Just("days".to_owned()),
         text(),
     ]
 }
@@ -97,6 +99,14 @@ proptest! {
         let query: String = pairs.iter().map(|(name, value)| format!("&{name}={value}")).collect();
         let include = if internal { "&include=internal_transactions" } else { "" };
         is_answered(&HOUSE.get(&format!("/api/v2.2/{}?chain=sim{include}{query}", HOUSE.wallet)))?;
+    }
+
+    #[test]
+    fn questions_about_nfts(address in text(), pairs in proptest::collection::vec((parameter(), text()), 0..8), operation in "trades|lowestprice|[a-z%]{0,8}", days in any::<i32>()) {
+        let query: String = pairs.iter().map(|(name, value)| format!("&{name}={value}")).collect();
+        is_answered(&HOUSE.get(&format!("/api/v2.2/nft/{address}/{operation}?chain=sim{query}")))?;
+        is_answered(&HOUSE.get(&format!("/api/v2.2/nft/{}/{operation}?chain=sim{query}", HOUSE.wallet)))?;
+        is_answered(&HOUSE.get(&format!("/api/v2.2/nft/{}/lowestprice?chain=sim&days={days}", HOUSE.wallet)))?;
     }
 
     #[test]

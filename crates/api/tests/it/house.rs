@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::keys::{KeyFile, KeyRing};
-use api::{App, Config, Hosts, Labels, Parts, ServedChain};
+use api::{App, Config, Hosts, Labels, Parts, ServedChain, VerifiedCollections};
 use gateway::{ChainNode, Gateway};
 use model::chain::{ChainId, ChainTable, Operation, PrivateChain};
 use model::cursor::CursorKey;
@@ -17,6 +17,7 @@ use testkit::{SimChain, SimConfig};
 
 pub const KEY: &str = "key";
 pub const CHAIN: ChainId = ChainId(1337);
+pub const VERIFIED: &str = "verified.csv";
 const BLOCKS: u64 = 6;
 
 pub struct House {
@@ -33,21 +34,33 @@ impl House {
         let mut chain = SimChain::new(SimConfig::seeded(5));
         chain.extend(BLOCKS as usize);
         fill(&store, &chain);
+        let wallet = format!("{:#x}", chain.address_of("exchange").unwrap());
+        House { wallet, ..House::over(store, folder, &["sim", "silent"]) }
+    }
+
+    /// A server of these chains over a store in that folder.
+    pub fn over(store: Store, folder: tempfile::TempDir, chains: &[&str]) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let app = App::new(parts(store, folder.path()));
+        let app = App::new(parts(store, folder.path(), chains));
         let address = runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             tokio::spawn(async move { axum::serve(listener, api::router(app, Hosts::ALL)).await });
             address
         });
-        let wallet = format!("{:#x}", chain.address_of("exchange").unwrap());
-        House { address, wallet, _runtime: runtime, _folder: folder }
+        House { address, wallet: String::new(), _runtime: runtime, _folder: folder }
     }
 
     /// GET with the right key.
     pub fn get(&self, target: &str) -> Answer {
         self.send(&format!("GET {target} HTTP/1.1\r\nx-api-key: {KEY}\r\n"), b"")
+    }
+
+    /// GET with the right key, in that profile.
+    pub fn get_as(&self, profile: &str, target: &str) -> Answer {
+        let head =
+            format!("GET {target} HTTP/1.1\r\nx-api-key: {KEY}\r\nx-wire-profile: {profile}\r\n");
+        self.send(&head, b"")
     }
 
     pub fn send(&self, head: &str, body: &[u8]) -> Answer {
@@ -76,6 +89,15 @@ pub struct Answer {
 }
 
 impl Answer {
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+
     pub fn message(&self) -> String {
         let json: serde_json::Value = serde_json::from_str(&self.body).unwrap_or_default();
         json.get("message").and_then(|m| m.as_str()).unwrap_or_default().to_owned()
@@ -94,7 +116,7 @@ fn fill(store: &Store, chain: &SimChain) {
     }
 }
 
-fn parts(store: Store, folder: &std::path::Path) -> Parts {
+fn parts(store: Store, folder: &std::path::Path, chains: &[&str]) -> Parts {
     let silent = PrivateChain {
         operations: Some(vec![Operation::Rpc]),
         ..PrivateChain::new(ChainId(77), "silent")
@@ -106,18 +128,22 @@ fn parts(store: Store, folder: &std::path::Path) -> Parts {
         let chain = Arc::new(table.find(name).unwrap().clone());
         ServedChain { chain, pool: None, ingest: None }
     };
-    let chains = vec![served("sim"), served("silent")];
+    let chains: Vec<_> = chains.iter().map(|name| served(name)).collect();
+    // Tests that want verified collections leave a list in the folder.
+    let lists: Vec<_> =
+        Some(folder.join(VERIFIED)).into_iter().filter(|path| path.exists()).collect();
     let nodes: Vec<_> =
         chains.iter().map(|c| ChainNode { chain: c.chain.clone(), pool: None }).collect();
     Parts {
         config: Config { body_bytes_max: 1 << 16, ..Config::default() },
         gateway: Gateway::new(gateway::Config::default(), store.clone(), nodes),
         store,
-        table: Arc::new(table),
         chains,
         keys: KeyRing::new(KeyFile::in_folder(folder), Some(KEY), 0).unwrap(),
         cursor_key: CursorKey::new([7; 32]),
         labels: Labels::default(),
+        verified: VerifiedCollections::read(&lists, &table).unwrap(),
+        table: Arc::new(table),
         // Stands for whatever goes wrong inside.
         metrics: Box::new(|| panic!("no metrics today")),
         version: "test",

@@ -11,7 +11,8 @@ use crate::say;
 pub fn run(command: &ConfigCommand) -> Result<ExitCode> {
     let (ConfigCommand::Check(args) | ConfigCommand::Print(args)) = command;
     let settings = Settings::load(&Flags::from(args))?;
-    table(&settings)?;
+    let table = table(&settings)?;
+    api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
     api::Labels::read(&settings.api.labels)?;
     match command {
         ConfigCommand::Check(_) => say("the configuration is good")?,

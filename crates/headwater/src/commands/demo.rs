@@ -16,6 +16,7 @@ use crate::{say, telemetry};
 const CHAIN: &str = "demo";
 const CHAIN_ID: u64 = 1337;
 const BLOCK_TIME_S: u64 = 2;
+const NFT_SALES_PER_BLOCK: usize = 2;
 /// Every so many blocks the last one or two are replaced, as happens on real chains.
 const REORG_EVERY: u64 = 15;
 
@@ -33,6 +34,7 @@ async fn demo(args: &DemoArgs, folder: &std::path::Path) -> Result<()> {
         chain_id: CHAIN_ID,
         start_time: now.saturating_sub(args.blocks as u64 * BLOCK_TIME_S),
         block_time_s: BLOCK_TIME_S,
+        nft_sales_per_block: NFT_SALES_PER_BLOCK,
         ..SimConfig::seeded(args.seed)
     });
     write(&chain).extend(args.blocks);
@@ -68,6 +70,8 @@ fn settings(
         id: Some(CHAIN_ID),
         upstreams: vec![upstream],
         block_time_ms: Some(BLOCK_TIME_S * 1000),
+        // The simulated marketplaces stand where Ethereum has them.
+        contracts_of: Some("eth".into()),
         ..ChainSection::default()
     };
     settings.chains = BTreeMap::from([(CHAIN.to_owned(), section)]);
@@ -89,13 +93,14 @@ async fn wait_until_filled(server: &Server) {
 }
 
 fn greet(chain: &SharedChain, url: &str, key: &str) -> Result<()> {
-    let (exchange, internal, block_hash, height) = {
+    let (exchange, internal, nft, block_hash, height) = {
         let chain = read(chain);
         let address = |name| chain.address_of(name).map_or(String::new(), |a| format!("{a:#x}"));
         // Deep enough that no reorg of the demo takes it away.
         let height = chain.head_number();
         let block = chain.block(height.saturating_sub(10)).unwrap_or_else(|| chain.head());
-        (address("exchange"), address("internal-only"), format!("{:#x}", block.hash), height)
+        let block_hash = format!("{:#x}", block.hash);
+        (address("exchange"), address("internal-only"), address("nft"), block_hash, height)
     };
     let lines = [
         format!(
@@ -113,6 +118,12 @@ fn greet(chain: &SharedChain, url: &str, key: &str) -> Result<()> {
         ),
         format!(
             "  curl -s -H 'X-API-Key: {key}' '{url}/api/v2.2/{internal}?chain={CHAIN}&include=internal_transactions&limit=1'"
+        ),
+        format!(
+            "  curl -s -H 'X-API-Key: {key}' '{url}/api/v2.2/nft/{nft}/trades?chain={CHAIN}&limit=3'"
+        ),
+        format!(
+            "  curl -s -H 'X-API-Key: {key}' '{url}/api/v2.2/nft/{nft}/lowestprice?chain={CHAIN}'"
         ),
         format!(
             "  curl -s -H 'Content-Type: application/json' -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"eth_getBlockByHash\",\"params\":[\"{block_hash}\",false]}}' '{url}/{CHAIN}/{key}'"

@@ -40,9 +40,14 @@ fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
         ("[api", "headwater.toml"),
         ("[chains.nowhere]\n", "chain 'nowhere' is not built in"),
         ("[chains.mine]\nid = 1", "id 1 is `eth` already"),
+        ("[chains.mine]\nid = 77\ncontracts_of = \"nowhere\"", "contracts_of names 'nowhere'"),
         ("[listen]\nall = \"localhost:80\"", "listen address 'localhost:80'"),
         ("[api]\nwire_profile = \"xml\"", "xml"),
         ("[api]\nlabels = [\"/no/such/labels.csv\"]", "labels file /no/such/labels.csv"),
+        (
+            "[api]\nverified_collections = [\"/no/such/verified.csv\"]",
+            "verified collections file /no/such/verified.csv",
+        ),
     ] {
         std::fs::write(file, content).unwrap();
         let output = run(["config", "check", "--config", file]);

@@ -26,6 +26,8 @@ mod kill_nine;
 mod ledger;
 mod mainnet;
 mod multichain;
+mod nft_mainnet;
+mod nft_simulated;
 mod operating;
 mod paging;
 mod secrets;

@@ -130,6 +130,7 @@ impl NodeSource {
         let rules = Rules { verification, chain_id: chain.0, senders };
         let is_history = numbers.len() > 1;
         let (numbers, decoder) = (numbers.to_vec(), self.decoder.clone());
+        let slug = self.chain.slug.clone();
         let label = self.pool.label(answered.upstream).to_owned();
         let work = move || {
             let judge = |block: &Block| verify(block, &rules).err();
@@ -139,7 +140,7 @@ impl NodeSource {
                 let block = answers::read_block(*number, &answers, &label, &judge)?;
                 let proof = verify(&block, &rules)
                     .map_err(|lie| Problem::Fault(*number, Fault::Lie(lie)))?;
-                let facts = decoder.decode(&block);
+                let facts = crate::facts::decode(&decoder, &slug, &block);
                 prepared.push(store::prepare(chain, block, proof, facts));
             }
             linked(&prepared)?;

@@ -59,14 +59,9 @@ impl View {
             }
             let key = item.key()?;
             let at = place_of_wallet_key(&key).ok_or(BROKEN)?;
-            // Sales of one block stand together.
-            let row = match facts.take().filter(|(number, _)| *number == at.0) {
-                Some((_, row)) => row,
-                None => self.facts_row(&sales, at.0)?,
-            };
+            let row = self.facts_again(&sales, at.0, &mut facts)?;
             let trade = row.trades.get(at.1 as usize).cloned().ok_or(BROKEN)?;
             page.trades.push((at, trade));
-            facts = Some((at.0, row));
         }
         Ok(page)
     }
@@ -132,9 +127,10 @@ impl View {
         offer: &mut dyn FnMut((U256, u64, u32)),
     ) -> Result<(), Error> {
         let range = sales.trade(to, u32::MAX)..=sales.trade(from, 0);
+        let mut facts = None;
         for item in self.snapshot.range(&self.tables.nft_trades, range) {
             let (number, place) = place_of_wallet_key(&item.key()?).ok_or(BROKEN)?;
-            let row = self.facts_row(sales, number)?;
+            let row = self.facts_again(sales, number, &mut facts)?;
             let trade = row.trades.get(place as usize).ok_or(BROKEN)?;
             if trade.in_native && trade.price > U256::ZERO {
                 offer((trade.price, number, place));
@@ -151,6 +147,19 @@ impl View {
     ) -> Result<SalesOf, Error> {
         let generation = self.generations(chain)?.current;
         Ok(SalesOf { chain, generation, contract, market })
+    }
+
+    /// Sales of one block stand together, so its facts are read once.
+    fn facts_again<'a>(
+        &self,
+        sales: &SalesOf,
+        number: u64,
+        last: &'a mut Option<(u64, FactsRow)>,
+    ) -> Result<&'a FactsRow, Error> {
+        if last.as_ref().is_none_or(|(known, _)| *known != number) {
+            *last = Some((number, self.facts_row(sales, number)?));
+        }
+        last.as_ref().map(|(_, row)| row).ok_or(BROKEN)
     }
 
     fn facts_row(&self, sales: &SalesOf, number: u64) -> Result<FactsRow, Error> {

@@ -46,6 +46,9 @@ impl<'a> BlockBuilder<'a> {
             // The first transaction walks through all kinds and shapes, so even a thin chain has them.
             if place == first {
                 self.add_new(Kind::nth(self.number), Shape::nth(self.number));
+            } else if place + self.config.nft_sales_per_block >= self.config.txs_per_block {
+                let shape = Shape::pick(&mut self.rng);
+                self.add_new(Kind::NftSale, shape);
             } else {
                 let pace = self.pace();
                 let (kind, shape) = (Kind::pick(&mut self.rng, pace), Shape::pick(&mut self.rng));
@@ -72,6 +75,7 @@ impl<'a> BlockBuilder<'a> {
                     creates: tx.contract_address,
                     moves: tx.inner_moves,
                     logs: tx.logs,
+                    sale: tx.sale,
                 };
                 self.include(tx.kind, tx.from, tx.envelope, plan, gas);
             }
@@ -122,6 +126,7 @@ impl<'a> BlockBuilder<'a> {
             bloom: bloom_of(&plan),
             first_log_index: self.log_count,
             logs: plan.logs,
+            sale: plan.sale,
             trace: plan.root,
             inner_moves: plan.moves,
             envelope,

@@ -14,6 +14,9 @@ pub struct SimConfig {
     /// Accounts with a key that send transactions; a few of them are busy, most are not.
     pub wallets: usize,
     pub withdrawals_per_block: usize,
+    /// So many of the transactions, but never the first of a block, are sales of the NFT contract's
+    /// tokens on marketplaces that stand where Ethereum has them.
+    pub nft_sales_per_block: usize,
     /// Rendered JSON is kept beside the block, so it is built once. Off saves memory on long chains.
     pub keep_text: bool,
 }
@@ -28,6 +31,7 @@ impl Default for SimConfig {
             block_time_s: 12,
             wallets: 100,
             withdrawals_per_block: 2,
+            nft_sales_per_block: 0,
             keep_text: true,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here reads rendered JSON or traces, so an error in either shows as a difference.
 
-use super::{SimBlock, SimChain};
+use super::{Sale, SimBlock, SimChain};
 use alloy_primitives::{Address, B256, map::HashMap};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,23 @@ impl ExpectedWallet {
     }
 }
 
+/// A sale and the transaction that made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedSale {
+    pub at: WalletRow,
+    pub sale: Sale,
+}
+
 impl SimChain {
+    /// Every sale on the canonical chain, newest first.
+    pub fn expected_sales(&self) -> Vec<ExpectedSale> {
+        let sale = |(at, block): (WalletRow, &SimBlock)| {
+            let sale = block.txs.get(at.tx_index)?.sale.clone()?;
+            Some(ExpectedSale { at, sale })
+        };
+        self.rows_newest_first().filter_map(sale).collect()
+    }
+
     /// What is expected of one address on the canonical chain. Walks all blocks.
     pub fn expected_wallet(&self, address: Address) -> ExpectedWallet {
         let mut wallet = ExpectedWallet::default();

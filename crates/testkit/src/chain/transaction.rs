@@ -1,6 +1,6 @@
 //! A transaction that is in a block, with all its effects.
 
-use super::{envelope::Envelope, frame::Frame, scenario::Kind, state::Move};
+use super::{envelope::Envelope, frame::Frame, sale::Sale, scenario::Kind, state::Move};
 use alloy_consensus::{Eip658Value, Receipt, ReceiptEnvelope, ReceiptWithBloom, Transaction};
 use alloy_primitives::{Address, B256, Bloom, Log, TxKind};
 
@@ -20,6 +20,7 @@ pub struct SimTx {
     pub blob_gas_used: u64,
     pub blob_gas_price: u128,
     pub logs: Vec<Log>,
+    pub sale: Option<Sale>,
     pub bloom: Bloom,
     /// Index in the block of the first log here.
     pub first_log_index: u64,

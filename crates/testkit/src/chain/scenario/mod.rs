@@ -8,11 +8,13 @@ mod deploying;
 mod nested;
 mod plain;
 mod proxies;
+mod sales;
 mod tokens;
 
 use super::{
     cast::Cast,
     frame::Frame,
+    sale::Sale,
     state::{Move, State},
 };
 use alloy_primitives::{Address, Bytes, Log};
@@ -38,6 +40,8 @@ pub enum Kind {
     Factory,
     SelfDestruct,
     Proxy,
+    /// Only where the configuration asks for sales.
+    NftSale,
 }
 
 /// Which kinds may be picked, by the gas they take.
@@ -101,6 +105,9 @@ impl Kind {
     }
 
     pub(super) fn plan(self, stage: &mut Stage) -> Plan {
+        if self == Self::NftSale {
+            return sales::sale(stage);
+        }
         let author = ALL.iter().find(|(kind, ..)| *kind == self).map(|(.., author)| *author);
         author.unwrap_or(plain::transfer)(stage)
     }
@@ -115,11 +122,13 @@ pub(crate) struct Plan {
     /// Coins moved by frames below the root, in order; what a failing ancestor undid is left out.
     pub moves: Vec<Move>,
     pub logs: Vec<Log>,
+    /// What the logs tell, where they tell of a sale.
+    pub sale: Option<Sale>,
 }
 
 impl Plan {
     pub fn call(root: Frame) -> Self {
-        Self { root, creates: None, moves: Vec::new(), logs: Vec::new() }
+        Self { root, creates: None, moves: Vec::new(), logs: Vec::new(), sale: None }
     }
 
     pub fn moves(mut self, moves: impl IntoIterator<Item = Move>) -> Self {
