@@ -19,7 +19,7 @@ mod router;
 mod throttle;
 mod wire;
 
-pub use app::{App, Parts, ServedChain};
+pub use app::{App, Parts, ServedChain, Tell};
 pub use config::Config;
 pub use error::ApiError;
 pub use labels::{Labels, LabelsError};

@@ -104,7 +104,7 @@ fn parts(store: Store, folder: &std::path::Path) -> Parts {
         table.with_private(PrivateChain::new(CHAIN, "sim")).unwrap().with_private(silent).unwrap();
     let served = |name: &str| {
         let chain = Arc::new(table.find(name).unwrap().clone());
-        ServedChain { chain, pool: None, ingest: None }
+        ServedChain { chain, pool: None, ingest: None, redecode: None }
     };
     let chains = vec![served("sim"), served("silent")];
     let nodes: Vec<_> =
