@@ -20,9 +20,14 @@ use crate::verified::VerifiedCollections;
 pub struct ServedChain {
     pub chain: Arc<Chain>,
     pub pool: Option<Arc<Pool>>,
-    /// What its ingest is doing, as JSON for /status.
-    pub ingest: Option<Box<dyn Fn() -> serde_json::Value + Send + Sync>>,
+    /// What its ingest is doing, for /status.
+    pub ingest: Option<Tell>,
+    /// How far its stored blocks are read anew by the decoders of this process, for /status.
+    pub redecode: Option<Tell>,
 }
+
+/// Tells of something as it is now.
+pub type Tell = Box<dyn Fn() -> serde_json::Value + Send + Sync>;
 
 /// What the server is put together from.
 pub struct Parts {

@@ -21,7 +21,7 @@ mod throttle;
 mod verified;
 mod wire;
 
-pub use app::{App, Parts, ServedChain};
+pub use app::{App, Parts, ServedChain, Tell};
 pub use config::Config;
 pub use error::ApiError;
 pub use labels::Labels;

@@ -4,11 +4,14 @@
 //! clock, store or order, so a block can be read anew at any time with the same result.
 
 pub mod dex;
+mod fingerprint;
 pub mod nft;
 
 use model::chain::Chain;
 use model::facts::Facts;
 use model::raw::Block;
+
+pub use fingerprint::fingerprint;
 
 /// Raised when a decoder finds more or other facts in the same block than before.
 pub const VERSION: u32 = 1;

@@ -22,6 +22,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Import blocks from files: records {block, receipts, traces?} in JSON-RPC shapes
     Import(ImportArgs),
+    /// Read stored blocks anew with the decoders of this build; beside a running server, through it
+    Redecode(RedecodeArgs),
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -85,6 +87,18 @@ pub struct ImportArgs {
     /// Files: .json (one record) or .jsonl (one a line), also with .gz or .zst
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct RedecodeArgs {
+    #[command(flatten)]
+    pub place: Where,
+    /// A chain: a name, a hex id, or a decimal id; may be given many times. All stored ones by default
+    #[arg(long)]
+    pub chain: Vec<String>,
+    /// Also where the same decoders read the blocks already
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Args)]

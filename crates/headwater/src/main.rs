@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod config;
 mod progress_bar;
+mod redecode;
 mod server;
 mod telemetry;
 
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Import(args) => commands::import::run(&args),
+        Command::Redecode(args) => commands::redecode::run(&args),
         Command::Keys(command) => commands::keys::run(&command),
         Command::Config(command) => commands::config::run(&command),
         Command::Digest(args) => commands::digest::run(&args),

@@ -30,6 +30,8 @@ pub struct Bar {
 }
 
 struct State {
+    /// Done before the bar began: no part of the rate.
+    before: u64,
     done: u64,
     total: u64,
     transactions: u64,
@@ -49,8 +51,15 @@ impl Bar {
             bar
         });
         let now = Instant::now();
-        let state = State { done: 0, total, transactions: 0, line_at: now };
+        let state = State { before: 0, done: 0, total, transactions: 0, line_at: now };
         Bar { bar, what: what.to_owned(), started: now, state: Mutex::new(state) }
+    }
+
+    /// For work that goes on where it ended once.
+    pub fn going_on(what: &str, done: u64, total: u64) -> Self {
+        let bar = Bar::new(what, total);
+        bar.state.lock().unwrap_or_else(|e| e.into_inner()).before = done;
+        bar
     }
 
     /// Absolute values: blocks done of all, transactions in them.
@@ -70,12 +79,16 @@ impl Bar {
 
     fn show(&self, state: &mut State) {
         let seconds = self.started.elapsed().as_secs_f64().max(0.001);
-        let (blocks_s, txs_s) = (state.done as f64 / seconds, state.transactions as f64 / seconds);
+        let blocks_s = state.done.saturating_sub(state.before) as f64 / seconds;
+        let txs_s = state.transactions as f64 / seconds;
         match &self.bar {
             Some(bar) => {
                 bar.set_length(state.total);
                 bar.set_position(state.done);
-                bar.set_message(format!("{blocks_s:.0} blocks/s, {txs_s:.0} transactions/s"));
+                bar.set_message(match state.transactions {
+                    0 => format!("{blocks_s:.0} blocks/s"),
+                    _ => format!("{blocks_s:.0} blocks/s, {txs_s:.0} transactions/s"),
+                });
             }
             None if state.line_at.elapsed() >= LINE_EVERY => {
                 state.line_at = Instant::now();
@@ -94,5 +107,11 @@ impl Bar {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.finish();
     }
 }

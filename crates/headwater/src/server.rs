@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use api::{App, Hosts, Parts, ServedChain};
+use api::{App, Hosts, Parts, ServedChain, Tell};
 use gateway::{ChainNode, Gateway};
 use ingest::ChainIngest;
 use model::chain::{Chain, ChainTable};
@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::config::{self, Settings};
+use crate::redecode::{Keeper, Kept};
 use crate::telemetry;
 
 /// How long requests under way may take to end after the word to stop.
@@ -29,6 +30,7 @@ pub struct Server {
     pub ingests: Vec<Arc<ChainIngest>>,
     /// Where it listens, with the port the system gave where 0 was asked for.
     pub addresses: Vec<SocketAddr>,
+    keeper: Keeper,
     stop: watch::Sender<bool>,
     listeners: JoinSet<std::io::Result<()>>,
     store: Store,
@@ -41,7 +43,7 @@ impl Server {
         let mut options = store::Options::new(&settings.store.path);
         options.cache_bytes = settings.store.cache_bytes;
         let store = Store::open(&options)?;
-        let (chains, ingests) = chains(settings, &table, &store, ingesting)?;
+        let (chains, ingests, kept) = chains(settings, &table, &store, ingesting)?;
         let nodes = chains
             .iter()
             .map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone() })
@@ -82,7 +84,8 @@ impl Server {
             addresses.push(listener.local_addr()?);
             listeners.spawn(serve(listener, app.clone(), hosts, stopped.clone()));
         }
-        Ok(Server { app, ingests, addresses, stop, listeners, store })
+        let keeper = Keeper::start(&store, kept);
+        Ok(Server { app, ingests, addresses, keeper, stop, listeners, store })
     }
 
     /// Takes no more requests, lets those under way end, and leaves everything on disk.
@@ -93,6 +96,7 @@ impl Server {
         if tokio::time::timeout(DRAIN, drained).await.is_err() {
             tracing::warn!("some requests did not end in time");
         }
+        self.keeper.stop().await;
         self.ingests.iter().for_each(|ingest| ingest.pool.shutdown());
         self.ingests.clear();
         Ok(self.store.persist()?)
@@ -134,7 +138,7 @@ async fn serve(
         .await
 }
 
-type Chains = (Vec<ServedChain>, Vec<Arc<ChainIngest>>);
+type Chains = (Vec<ServedChain>, Vec<Arc<ChainIngest>>, Vec<Kept>);
 
 /// Chains of the configuration, and those the store holds from earlier.
 fn chains(
@@ -145,12 +149,21 @@ fn chains(
 ) -> Result<Chains> {
     let mut served: Vec<ServedChain> = Vec::new();
     let mut ingests = Vec::new();
+    let mut kept = Vec::new();
+    // Before a chain's ingest starts: what it commits must say who decoded it.
+    let mut keep = |chain: &Arc<Chain>| -> Result<Option<Tell>> {
+        let one = Kept::new(store, chain.clone(), settings.ingest.redecode)?;
+        let progress = one.progress.clone();
+        kept.push(one);
+        Ok(Some(tell(move || progress.snapshot())))
+    };
     for (name, section) in &settings.chains {
         let alias = format!("chain-{name}");
         let chain = table.find(name).or_else(|| table.find(&alias));
         let chain = Arc::new(chain.with_context(|| format!("chain '{name}'"))?.clone());
+        let redecode = keep(&chain)?;
         if section.upstreams.is_empty() {
-            served.push(ServedChain { chain, pool: None, ingest: None });
+            served.push(ServedChain { chain, pool: None, ingest: None, redecode });
             continue;
         }
         let pool = start_pool(&chain, section, settings)?;
@@ -165,11 +178,8 @@ fn chains(
         });
         let progress = ingest.as_ref().map(|ingest| ingest.progress.clone());
         ingests.extend(ingest);
-        let tell = progress.map(|progress| {
-            Box::new(move || serde_json::to_value(progress.snapshot()).unwrap_or_default())
-                as Box<dyn Fn() -> serde_json::Value + Send + Sync>
-        });
-        served.push(ServedChain { chain, pool: Some(pool), ingest: tell });
+        let ingest = progress.map(|progress| tell(move || progress.snapshot()));
+        served.push(ServedChain { chain, pool: Some(pool), ingest, redecode });
     }
     for id in store.view().chains()? {
         if served.iter().any(|s| s.chain.id == id) {
@@ -182,9 +192,15 @@ fn chains(
             );
             continue;
         };
-        served.push(ServedChain { chain: Arc::new(chain.clone()), pool: None, ingest: None });
+        let chain = Arc::new(chain.clone());
+        let redecode = keep(&chain)?;
+        served.push(ServedChain { chain, pool: None, ingest: None, redecode });
     }
-    Ok((served, ingests))
+    Ok((served, ingests, kept))
+}
+
+fn tell<T: serde::Serialize>(now: impl Fn() -> T + Send + Sync + 'static) -> Tell {
+    Box::new(move || serde_json::to_value(now()).unwrap_or_default())
 }
 
 fn start_pool(

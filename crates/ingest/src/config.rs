@@ -15,6 +15,15 @@ pub struct Config {
     pub segment_blocks: usize,
     /// Requests under way at once while filling history.
     pub workers: usize,
+    /// `auto` reads stored blocks anew where other decoders read them; `off` waits to be asked.
+    pub redecode: Redecode,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Redecode {
+    Auto,
+    Off,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +56,7 @@ impl Default for Config {
             senders: SenderCheck::Sample,
             segment_blocks: 6,
             workers: 8,
+            redecode: Redecode::Auto,
         }
     }
 }

@@ -59,6 +59,7 @@ pub fn import(
     files: &[PathBuf],
     tell: &(dyn Fn(Event) + Sync),
 ) -> Result<Summary, store::Error> {
+    crate::redecode::declare(store, chain)?;
     let rules =
         Rules { verification: chain.verification, chain_id: chain.id.0, senders: Senders::All };
     let reading = Reading { chain, rules, decoder: Decoder::new(chain) };

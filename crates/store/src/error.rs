@@ -26,6 +26,8 @@ pub enum Error {
     Occupied { number: u64, stored: B256 },
     #[error("block {number} is not stored and cannot be reverted")]
     NotStored { number: u64 },
+    #[error("no such generation of facts of chain {chain} is in the making")]
+    NotBuilding { chain: u64 },
     #[error("a stored row of table {table} cannot be read back")]
     BrokenRow { table: &'static str },
 }

@@ -18,9 +18,18 @@ pub type Fingerprint = B256;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generations {
     pub current: u8,
-    /// Zero where nobody said.
+    /// Zero where nobody said, or where more than one decoder had a part in it.
     pub decoded_with: Fingerprint,
-    pub building: Option<(u8, Fingerprint)>,
+    pub building: Option<Building>,
+}
+
+/// The generation in the making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Building {
+    pub generation: u8,
+    pub decoded_with: Fingerprint,
+    /// Every stored block from this number on is in it; none while nothing was walked yet.
+    pub reached: Option<u64>,
 }
 
 impl Generations {
@@ -30,27 +39,57 @@ impl Generations {
 
     /// Those that blocks are written to.
     pub fn written(&self) -> impl Iterator<Item = u8> + use<> {
-        [Some(self.current), self.building.map(|(next, _)| next)].into_iter().flatten()
+        let building = self.building.map(|building| building.generation);
+        [Some(self.current), building].into_iter().flatten()
+    }
+
+    /// Whether facts in use, or in the making, are other than this decoder would find them.
+    pub fn is_behind(&self, decoder: Fingerprint) -> bool {
+        self.decoded_with != decoder || self.building.is_some()
+    }
+
+    /// Facts by this decoder are about to be added. What is in use becomes a mixture if they are
+    /// another's, which whoever comes next must know; what is in the making would, so it ends.
+    pub(crate) fn add_from(&mut self, decoder: Fingerprint) {
+        if self.decoded_with != decoder {
+            self.decoded_with = Fingerprint::ZERO;
+        }
+        self.building = self.building.filter(|building| building.decoded_with == decoder);
     }
 
     pub fn pack(&self) -> Vec<u8> {
         let mut out = vec![self.current];
         out.extend_from_slice(self.decoded_with.as_slice());
-        if let Some((next, with)) = self.building {
-            out.push(next);
-            out.extend_from_slice(with.as_slice());
+        if let Some(building) = self.building {
+            out.push(building.generation);
+            out.extend_from_slice(building.decoded_with.as_slice());
+            if let Some(reached) = building.reached {
+                out.extend_from_slice(&reached.to_be_bytes());
+            }
         }
         out
     }
 
     fn unpack(mut input: &[u8]) -> Option<Self> {
-        let mut one = || -> Option<(u8, B256)> {
-            let generation = *take_bytes(&mut input, 1)?.first()?;
-            Some((generation, B256::from_slice(take_bytes(&mut input, 32)?)))
+        let (current, decoded_with) = unpack_one(&mut input)?;
+        let building = match input.is_empty() {
+            true => None,
+            false => {
+                let (generation, decoded_with) = unpack_one(&mut input)?;
+                let reached = match input.is_empty() {
+                    true => None,
+                    false => Some(u64::from_be_bytes(take_bytes(&mut input, 8)?.try_into().ok()?)),
+                };
+                Some(Building { generation, decoded_with, reached })
+            }
         };
-        let (current, decoded_with) = one()?;
-        Some(Generations { current, decoded_with, building: one() })
+        Some(Generations { current, decoded_with, building })
     }
+}
+
+fn unpack_one(input: &mut &[u8]) -> Option<(u8, Fingerprint)> {
+    let generation = *take_bytes(input, 1)?.first()?;
+    Some((generation, B256::from_slice(take_bytes(input, 32)?)))
 }
 
 impl View {
@@ -58,6 +97,30 @@ impl View {
         match self.snapshot.get(&self.tables.generations, keys::chain(chain))? {
             Some(row) => Generations::unpack(&row).ok_or(Error::BrokenRow { table: "generations" }),
             None => Ok(Generations::default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_come_back_and_bytes_of_any_kind_never_stop_the_reader(
+            (current, generation) in (any::<u8>(), any::<u8>()),
+            (one, other) in (any::<[u8; 32]>(), any::<[u8; 32]>()),
+            reached in any::<Option<u64>>(),
+            is_building in any::<bool>(),
+            bytes in prop::collection::vec(any::<u8>(), 0..80),
+        ) {
+            let building = Building { generation, decoded_with: other.into(), reached };
+            let building = is_building.then_some(building);
+            let row = Generations { current, decoded_with: one.into(), building };
+            prop_assert_eq!(Generations::unpack(&row.pack()), Some(row));
+            let _ = Generations::unpack(&bytes);
         }
     }
 }

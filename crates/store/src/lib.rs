@@ -24,9 +24,9 @@ mod write;
 
 pub use coverage::Coverage;
 pub use error::Error;
-pub use generations::{Fingerprint, Generations};
+pub use generations::{Building, Fingerprint, Generations};
 pub use journal::{Entry, EntryKind};
 pub use open::{Options, Store};
 pub use read::View;
 pub use statistics::TableStatistics;
-pub use write::{Change, Committed, Prepared, prepare};
+pub use write::{Change, Committed, Decoded, Prepared, prepare};

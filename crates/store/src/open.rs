@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use alloy_primitives::map::HashSet;
+use alloy_primitives::map::{HashMap, HashSet};
 use fjall::{CompressionType, Database, PersistMode};
 use model::chain::ChainId;
 use model::facts::PoolId;
 
 use crate::Error;
+use crate::generations::Fingerprint;
 use crate::read::View;
 use crate::tables::Tables;
 
@@ -42,6 +43,8 @@ pub(crate) struct Inner {
     pub tables: Arc<Tables>,
     /// Pools whose rows are there already.
     pub known_pools: Mutex<HashSet<(ChainId, u8, PoolId)>>,
+    /// Who finds the facts that this process commits, as far as it was said.
+    pub decoders: Mutex<HashMap<ChainId, Fingerprint>>,
     /// One commit at a time: counts are read, changed and written.
     pub writing: Mutex<()>,
     pub durable: bool,
@@ -68,6 +71,7 @@ impl Store {
             db,
             tables,
             known_pools: Mutex::default(),
+            decoders: Mutex::default(),
             writing: Mutex::new(()),
             durable: options.durable,
             path: path.clone(),

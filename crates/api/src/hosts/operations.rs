@@ -69,6 +69,7 @@ fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value, ApiEr
         "blocks": coverage.blocks(),
         "journal": view.journal_head(id)?,
         "ingest": served.ingest.as_ref().map(|tell| tell()),
+        "redecode": served.redecode.as_ref().map(|tell| tell()),
         "upstreams": served.pool.as_ref().map(|pool| serde_json::to_value(pool.status()).unwrap_or_default()),
     }))
 }

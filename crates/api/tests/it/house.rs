@@ -126,7 +126,7 @@ fn parts(store: Store, folder: &std::path::Path, chains: &[&str]) -> Parts {
         table.with_private(PrivateChain::new(CHAIN, "sim")).unwrap().with_private(silent).unwrap();
     let served = |name: &str| {
         let chain = Arc::new(table.find(name).unwrap().clone());
-        ServedChain { chain, pool: None, ingest: None }
+        ServedChain { chain, pool: None, ingest: None, redecode: None }
     };
     let chains: Vec<_> = chains.iter().map(|name| served(name)).collect();
     // Tests that want verified collections leave a list in the folder.

@@ -5,5 +5,6 @@ pub mod demo;
 pub mod digest;
 pub mod import;
 pub mod keys;
+pub mod redecode;
 pub mod serve;
 mod signals;

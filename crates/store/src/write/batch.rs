@@ -8,7 +8,7 @@ use model::chain::ChainId;
 
 use super::{Committed, Prepared};
 use crate::coverage::Coverage;
-use crate::generations::Generations;
+use crate::generations::{Fingerprint, Generations};
 use crate::journal::{Entry, EntryKind};
 use crate::open::Store;
 use crate::read::View;
@@ -43,16 +43,21 @@ pub struct Batch<'a> {
     pub(super) chain: ChainId,
     ops: Vec<Op>,
     /// Set by a removal: a key may then be written again, and only the last of the two counts.
-    reverts: bool,
+    pub(super) reverts: bool,
     pub(super) wallets: Vec<WalletRow>,
     coverage: Coverage,
-    generations: Generations,
+    pub(super) generations: Generations,
+    /// As they stand in the store.
+    known_generations: Generations,
+    /// Who found the facts of the blocks to be applied.
+    decoder: Fingerprint,
     pub(super) seq: u64,
     entries: Vec<Entry>,
 }
 
 impl<'a> Batch<'a> {
     pub fn new(store: &'a Store, chain: ChainId, view: &View) -> Result<Self, Error> {
+        let generations = view.generations(chain)?;
         Ok(Batch {
             store,
             chain,
@@ -60,7 +65,9 @@ impl<'a> Batch<'a> {
             reverts: false,
             wallets: Vec::new(),
             coverage: view.coverage(chain)?,
-            generations: view.generations(chain)?,
+            generations,
+            known_generations: generations,
+            decoder: store.decoder(chain),
             seq: view.journal_head(chain)?,
             entries: Vec::new(),
         })
@@ -94,6 +101,7 @@ impl<'a> Batch<'a> {
                 self.put(table, keys::in_block(chain, number, group), row);
             }
         }
+        self.generations.add_from(self.decoder);
         for generation in self.generations.written() {
             self.put_facts(generation, number, &block.facts);
         }
@@ -163,6 +171,22 @@ impl<'a> Batch<'a> {
         let coverage = (!self.coverage.is_empty()).then(|| self.coverage.pack());
         let key = Slice::from(keys::chain(self.chain));
         self.ops.push(Op { table: t.coverage.clone(), key, value: coverage });
+        if self.generations != self.known_generations {
+            self.put_generations(self.generations);
+        }
+        let mode = self.store.inner.durable.then_some(PersistMode::SyncAll);
+        let (entries, coverage) = (std::mem::take(&mut self.entries), self.coverage.clone());
+        self.write(mode)?;
+        Ok(Committed { entries, coverage })
+    }
+
+    pub(super) fn put_generations(&mut self, generations: Generations) {
+        let table = self.store.inner.tables.generations.clone();
+        self.put(&table, keys::chain(self.chain), generations.pack());
+    }
+
+    /// All of it or nothing, whatever happens meanwhile.
+    pub(super) fn write(mut self, mode: Option<PersistMode>) -> Result<(), Error> {
         if self.reverts {
             self.keep_last_of_each_key();
         }
@@ -174,9 +198,7 @@ impl<'a> Batch<'a> {
                 None => batch.remove(&op.table, op.key),
             }
         }
-        let mode = self.store.inner.durable.then_some(PersistMode::SyncAll);
-        batch.durability(mode).commit().inspect_err(|_| self.store.forget_known_pools())?;
-        Ok(Committed { entries: self.entries, coverage: self.coverage })
+        Ok(batch.durability(mode).commit().inspect_err(|_| self.store.forget_known_pools())?)
     }
 
     /// All writes of a batch count as simultaneous, so a key must stand in it only once.

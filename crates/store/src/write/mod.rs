@@ -8,11 +8,13 @@ mod batch;
 mod counting;
 mod facts;
 mod fitting;
+mod generation;
 mod prepared;
 
 use model::chain::ChainId;
 use model::facts::Facts;
 
+pub use generation::Decoded;
 pub use prepared::{Prepared, prepare};
 
 use crate::Error;
@@ -39,7 +41,7 @@ impl Store {
     /// Blocks that are stored already with the same hash are passed over. Every block must fit its
     /// neighbours, stored or in the same change; nothing is written otherwise.
     pub fn commit(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
-        let _one_at_a_time = self.inner.writing.lock().unwrap_or_else(|broken| broken.into_inner());
+        let _one_at_a_time = self.one_at_a_time();
         let view = self.view();
         let fresh = fitting::fresh(&view, chain, &change)?;
         let mut batch = Batch::new(self, chain, &view)?;

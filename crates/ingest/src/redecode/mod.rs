@@ -1,0 +1,101 @@
+//! Stored blocks read anew by the decoders of this build, without asking a node.
+//!
+//! In: a store and a chain of it. Out: a new generation of facts in the place of the old one. Blocks go
+//! newest first, several at once; the store goes on taking new ones, which are written to both
+//! generations. Ended anywhere, the next call goes on from there.
+
+mod progress;
+mod walk;
+
+use decode::Decoder;
+use model::chain::Chain;
+use store::{Coverage, Store};
+
+use crate::error::Error;
+pub use decode::fingerprint;
+pub use progress::{Progress, Snapshot, State};
+use walk::Walk;
+
+/// How to go about it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Also where the decoders are those that read the blocks already.
+    pub force: bool,
+    /// Blocks read at once. 0 is one per processor.
+    pub threads: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The facts are what these decoders find already.
+    NothingToDo,
+    Done {
+        blocks: u64,
+    },
+    /// The word to stop came first.
+    Stopped,
+}
+
+/// Says whose facts this process commits, before it commits any. True where stored facts are
+/// another's, or only half read anew.
+pub fn declare(store: &Store, chain: &Chain) -> Result<bool, store::Error> {
+    let decoder = decode::fingerprint(chain);
+    Ok(store.decode_with(chain.id, decoder)?.is_behind(decoder))
+}
+
+/// Takes as long as it takes; `progress` tells how it goes and takes the word to stop.
+pub fn redecode(
+    store: &Store,
+    chain: &Chain,
+    options: Options,
+    progress: &Progress,
+) -> Result<Outcome, Error> {
+    let outcome = read_anew(store, chain, options, progress);
+    progress.ended(&outcome);
+    outcome
+}
+
+fn read_anew(
+    store: &Store,
+    chain: &Chain,
+    options: Options,
+    progress: &Progress,
+) -> Result<Outcome, Error> {
+    let decoder = decode::fingerprint(chain);
+    let known = store.decode_with(chain.id, decoder)?;
+    let is_over = || progress.is_stopped();
+    if !known.is_behind(decoder) && !options.force {
+        // A process that ended after the swap may have left rows that nobody reads.
+        store.sweep_generations(chain.id, &is_over)?;
+        return Ok(Outcome::NothingToDo);
+    }
+    progress.set_state(State::Running);
+    let Some(building) = store.begin_generation(chain.id, decoder, &is_over)? else {
+        return Ok(Outcome::Stopped);
+    };
+    // Looked at after the beginning: a block that is not in it will be written to both.
+    let coverage = store.view().coverage(chain.id)?;
+    let (done, total) = (above(&coverage, building.reached), coverage.blocks());
+    progress.begin(done, total);
+    tracing::info!(chain.id = chain.id.0, done, total, "stored blocks are read anew");
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+        some => some,
+    };
+    let walk = Walk { store, chain, decoder, coverage: &coverage, reached: building.reached };
+    if !walk.run(&Decoder::new(chain), threads, progress)? {
+        return Ok(Outcome::Stopped);
+    }
+    store.finish_generation(chain.id, decoder)?;
+    tracing::info!(chain.id = chain.id.0, "the new reading of stored blocks answers");
+    progress.set_state(State::Sweeping);
+    store.sweep_generations(chain.id, &is_over)?;
+    Ok(Outcome::Done { blocks: total })
+}
+
+/// Stored blocks from `reached` on.
+fn above(coverage: &Coverage, reached: Option<u64>) -> u64 {
+    let Some(reached) = reached else { return 0 };
+    let ranges = coverage.ranges().iter().filter(|(_, to)| *to >= reached);
+    ranges.map(|(from, to)| to - from.max(&reached) + 1).sum()
+}

@@ -1,0 +1,239 @@
+//! A new reading of stored blocks, made beside the one that answers and put in its place at once.
+//!
+//! `begin_generation`, then `write_generation` for every stored block from the newest down, then
+//! `finish_generation`, then `sweep_generations`. A process may end anywhere between: what was written
+//! stays, and the next one goes on from there. Commits meanwhile write to both generations.
+
+use std::sync::MutexGuard;
+
+use alloy_primitives::B256;
+use alloy_primitives::map::HashSet;
+use fjall::{Keyspace, PersistMode, Readable, Slice};
+use model::chain::ChainId;
+use model::facts::Facts;
+
+use super::batch::Batch;
+use crate::generations::{Building, Fingerprint, Generations};
+use crate::open::Store;
+use crate::read::View;
+use crate::{Error, keys};
+
+/// Rows removed at once: commits wait for no more than this.
+const SWEEP_ROWS: usize = 4096;
+
+/// A stored block as a decoder reads it.
+pub struct Decoded {
+    pub number: u64,
+    pub hash: B256,
+    pub facts: Facts,
+}
+
+impl Store {
+    /// Says who finds the facts that this process commits. A chain of which nothing was ever stored
+    /// belongs to this decoder from the start.
+    pub fn decode_with(&self, chain: ChainId, decoder: Fingerprint) -> Result<Generations, Error> {
+        let _one_at_a_time = self.one_at_a_time();
+        self.inner.decoders.lock().unwrap_or_else(|e| e.into_inner()).insert(chain, decoder);
+        let view = self.view();
+        let known = view.generations(chain)?;
+        if view.journal_head(chain)? > 0 || known.decoded_with == decoder {
+            return Ok(known);
+        }
+        let adopted = Generations { decoded_with: decoder, ..known };
+        self.put_generations(chain, &view, adopted)?;
+        Ok(adopted)
+    }
+
+    pub(super) fn decoder(&self, chain: ChainId) -> Fingerprint {
+        let decoders = self.inner.decoders.lock().unwrap_or_else(|e| e.into_inner());
+        decoders.get(&chain).copied().unwrap_or_default()
+    }
+
+    /// Goes on with the generation of this decoder that is half done, or begins one. `is_over` is
+    /// asked now and then while what is left of an earlier attempt goes; true ends it with nothing
+    /// begun.
+    pub fn begin_generation(
+        &self,
+        chain: ChainId,
+        decoder: Fingerprint,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Option<Building>, Error> {
+        self.decode_with(chain, decoder)?;
+        if let Some(building) = self.resume(chain, decoder)? {
+            return Ok(Some(building));
+        }
+        // Its rows would be taken for ours.
+        self.sweep_generations(chain, is_over)?;
+        if is_over() {
+            return Ok(None);
+        }
+        let _one_at_a_time = self.one_at_a_time();
+        let view = self.view();
+        let known = view.generations(chain)?;
+        self.forget_known_pools();
+        let building = Building { generation: known.next(), decoded_with: decoder, reached: None };
+        self.put_generations(chain, &view, Generations { building: Some(building), ..known })?;
+        Ok(Some(building))
+    }
+
+    /// The generation of this decoder that is half done. One of another's ends here.
+    fn resume(&self, chain: ChainId, decoder: Fingerprint) -> Result<Option<Building>, Error> {
+        let _one_at_a_time = self.one_at_a_time();
+        let view = self.view();
+        let known = view.generations(chain)?;
+        match known.building {
+            Some(building) if building.decoded_with == decoder => return Ok(Some(building)),
+            Some(_) => {
+                self.put_generations(chain, &view, Generations { building: None, ..known })?;
+            }
+            None => {}
+        }
+        Ok(None)
+    }
+
+    /// Puts facts into the generation in the making, in the place of what is there, and notes that
+    /// every stored block from `reached` on is now in it. Blocks that are no longer stored are passed
+    /// over: what came in their place was written when it came. Says how many were not.
+    pub fn write_generation(
+        &self,
+        chain: ChainId,
+        decoder: Fingerprint,
+        blocks: &[Decoded],
+        reached: u64,
+    ) -> Result<usize, Error> {
+        let _one_at_a_time = self.one_at_a_time();
+        let view = self.view();
+        let mut batch = Batch::new(self, chain, &view)?;
+        // A row may be dropped and written: only the last counts.
+        batch.reverts = true;
+        let mut building = building(&batch.generations, chain, decoder)?;
+        let mut written = HashSet::<u64>::default();
+        for block in blocks {
+            let is_stored = view.stamp(chain, block.number)?.is_some_and(|s| s.hash == block.hash);
+            if is_stored && written.insert(block.number) {
+                batch.drop_facts(&view, building.generation, block.number)?;
+                batch.put_facts(building.generation, block.number, &block.facts);
+            }
+        }
+        building.reached = Some(reached);
+        batch.put_generations(Generations { building: Some(building), ..batch.generations });
+        // No need to wait for the disk: what is lost with the machine is walked again.
+        batch.write(self.inner.durable.then_some(PersistMode::Buffer))?;
+        Ok(written.len())
+    }
+
+    /// From here on everybody reads the generation that was in the making. It is on disk.
+    pub fn finish_generation(&self, chain: ChainId, decoder: Fingerprint) -> Result<(), Error> {
+        let _one_at_a_time = self.one_at_a_time();
+        let view = self.view();
+        let built = building(&view.generations(chain)?, chain, decoder)?;
+        let generations = Generations {
+            current: built.generation,
+            decoded_with: built.decoded_with,
+            building: None,
+        };
+        self.put_generations(chain, &view, generations)
+    }
+
+    /// Removes the rows of generations that nobody reads or builds any more, a few at a time, until
+    /// none is left or `is_over` says so. Readers that began before go on undisturbed.
+    pub fn sweep_generations(
+        &self,
+        chain: ChainId,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<u64, Error> {
+        let t = self.inner.tables.clone();
+        let mut removed = 0;
+        for table in [&t.facts, &t.nft_trades, &t.nft_lowest, &t.pools, &t.pool_states] {
+            let mut next = Some(0);
+            while let Some(at) = next {
+                let Some(generation) = self.view().generation_from(table, chain, at)? else {
+                    break;
+                };
+                // From where the last rows were: those before are gone, but still cost a look.
+                let mut from = Slice::from(keys::of_facts(chain, generation));
+                while !is_over()
+                    && let Some((last, rows)) = self.sweep_some(chain, generation, table, &from)?
+                {
+                    removed += rows;
+                    from = last;
+                }
+                next = generation.checked_add(1);
+            }
+        }
+        Ok(removed)
+    }
+
+    /// The last key that was removed, and how many; none where there was nothing to remove.
+    fn sweep_some(
+        &self,
+        chain: ChainId,
+        generation: u8,
+        table: &Keyspace,
+        from: &Slice,
+    ) -> Result<Option<(Slice, u64)>, Error> {
+        let _one_at_a_time = self.one_at_a_time();
+        let view = self.view();
+        let mut batch = Batch::new(self, chain, &view)?;
+        if batch.generations.written().any(|used| used == generation) {
+            return Ok(None);
+        }
+        let prefix = keys::of_facts(chain, generation);
+        let mut last = None;
+        let mut count = 0;
+        for item in view.snapshot.range(table, from.clone()..).take(SWEEP_ROWS) {
+            let key = item.key()?;
+            if !key.starts_with(&prefix) {
+                break;
+            }
+            batch.drop_key(table, &key);
+            count += 1;
+            last = Some(key);
+        }
+        if count > 0 {
+            batch.write(self.inner.durable.then_some(PersistMode::Buffer))?;
+        }
+        Ok(last.map(|last| (last, count)))
+    }
+
+    fn put_generations(
+        &self,
+        chain: ChainId,
+        view: &View,
+        generations: Generations,
+    ) -> Result<(), Error> {
+        let mut batch = Batch::new(self, chain, view)?;
+        batch.put_generations(generations);
+        batch.write(self.inner.durable.then_some(PersistMode::SyncAll))
+    }
+
+    pub(super) fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
+        self.inner.writing.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+}
+
+impl View {
+    /// The first generation from `at` on that has rows in this table.
+    fn generation_from(
+        &self,
+        table: &Keyspace,
+        chain: ChainId,
+        at: u8,
+    ) -> Result<Option<u8>, Error> {
+        let Some(item) = self.snapshot.range(table, keys::of_facts(chain, at)..).next() else {
+            return Ok(None);
+        };
+        let key = item.key()?;
+        let rest = key.strip_prefix(&keys::chain(chain));
+        Ok(rest.and_then(<[u8]>::first).copied())
+    }
+}
+
+fn building(
+    generations: &Generations,
+    chain: ChainId,
+    decoder: Fingerprint,
+) -> Result<Building, Error> {
+    let found = generations.building.filter(|building| building.decoded_with == decoder);
+    found.ok_or(Error::NotBuilding { chain: chain.0 })
+}
