@@ -111,6 +111,7 @@ async fn every_confirmed_trade_is_listed(client: &Client, rows: &[&Value], count
         let buyer = if receiver.is_string() { receiver } else { &row["buyer"] };
         // A listing made to match a bid was sold at what the bidder gave.
         let price = bid_of(rows, row).map_or(&row["price"], |bid| &bid["price"]);
+        let number = row["block"].to_string();
         let is_it = |trade: &Value| {
             trade["transaction_hash"] == row["tx"]
                 && trade["token_ids"].as_array().unwrap().contains(&row["tokenId"])
@@ -120,7 +121,7 @@ async fn every_confirmed_trade_is_listed(client: &Client, rows: &[&Value], count
                 && trade["marketplace_address"] == row["exchange"]
                 && trade["price_token_address"] == row["currency"]
                 && trade["price"] == *price
-                && trade["block_number"] == row["block"].to_string()
+                && trade["block_number"] == number.as_str()
                 && trade["block_timestamp"]
                     == model::date::iso_no_zone(row["timestamp"].as_u64().unwrap())
         };

@@ -6,10 +6,14 @@ use model::chain::ChainId;
 use model::facts::{Market, Trade};
 
 use super::View;
-use crate::buckets::pieces;
+use crate::buckets::Level;
 use crate::facts::{FactsRow, LOWEST_LEVELS};
 use crate::keys::{SalesOf, end_of_price_key, place_of_wallet_key};
 use crate::{Error, keys};
+
+/// So many sales from before the window are passed over before a bucket is taken apart; a step costs
+/// far less than looking into another bucket.
+const OLDER_SALES_MAX: usize = 100;
 
 /// Block number, and place among the trades of that block.
 pub type TradePlace = (u64, u32);
@@ -68,6 +72,10 @@ impl View {
 
     /// The sale with the lowest price paid in the native coin from that block on; of equal ones the
     /// oldest.
+    ///
+    /// From the largest buckets down: whole ones tell their lowest at once. The one that `from_block`
+    /// cuts is read by price until a sale of the window turns up; where too many are older, its parts
+    /// are looked at in the same way.
     pub fn lowest_trade(
         &self,
         chain: ChainId,
@@ -76,27 +84,37 @@ impl View {
         from_block: u64,
     ) -> Result<Option<(TradePlace, Trade)>, Error> {
         let all = self.sales_of(chain, contract, market)?;
-        let mut lowest: Option<(U256, u64, u32)> = None;
-        let mut offer = |found: (U256, u64, u32)| {
-            lowest = Some(lowest.map_or(found, |known| known.min(found)));
-        };
-        for (from, to, level) in pieces(&LOWEST_LEVELS, from_block, u64::MAX) {
-            match level {
-                Some(level) => {
-                    for one in
-                        Market::ALL.into_iter().filter(|one| market.is_none_or(|m| m == *one))
-                    {
-                        let sales = SalesOf { market: Some(one), ..all };
-                        self.lowest_of_buckets(&sales, level, (from, to), &mut offer)?;
-                    }
-                }
-                None => self.lowest_of_blocks(&all, (from, to), &mut offer)?,
-            }
+        let mut lowest = Lowest::default();
+        // Prices are kept by market: of several, the lowest is the lowest of each.
+        for one in Market::ALL.into_iter().filter(|one| market.is_none_or(|asked| asked == *one)) {
+            let sales = SalesOf { market: Some(one), ..all };
+            self.lowest_on_market(&sales, from_block, &mut lowest)?;
         }
-        let Some((_, number, place)) = lowest else { return Ok(None) };
+        let Some((_, number, place)) = lowest.0 else { return Ok(None) };
         let row = self.facts_row(&all, number)?;
         let trade = row.trades.get(place as usize).cloned().ok_or(BROKEN)?;
         Ok(Some(((number, place), trade)))
+    }
+
+    fn lowest_on_market(
+        &self,
+        sales: &SalesOf,
+        from_block: u64,
+        lowest: &mut Lowest,
+    ) -> Result<(), Error> {
+        let mut to = u64::MAX;
+        for bucket_level in LOWEST_LEVELS {
+            let shift = bucket_level.1;
+            let is_cut = from_block & ((1 << shift) - 1) != 0;
+            let first = (from_block >> shift) + u64::from(is_cut);
+            self.lowest_of_buckets(sales, bucket_level.0, (first, to >> shift), lowest)?;
+            if !is_cut || self.lowest_of_cut_bucket(sales, bucket_level, from_block, lowest)? {
+                return Ok(());
+            }
+            // Behind the very last bucket there is 0, and the block before that is the last one.
+            to = (first << shift).wrapping_sub(1);
+        }
+        self.lowest_of_blocks(sales, (from_block, to), lowest)
     }
 
     /// Goes from bucket to bucket and looks at the first price of each; empty ones cost nothing.
@@ -105,7 +123,7 @@ impl View {
         sales: &SalesOf,
         level: u8,
         (from, to): (u64, u64),
-        offer: &mut dyn FnMut((U256, u64, u32)),
+        lowest: &mut Lowest,
     ) -> Result<(), Error> {
         let mut next = Some(from);
         while let Some(bucket) = next.filter(|bucket| *bucket <= to) {
@@ -114,17 +132,46 @@ impl View {
             let first = self.snapshot.range(&self.tables.nft_lowest, start..=end).next();
             let Some(item) = first else { return Ok(()) };
             let (found, price, number, place) = end_of_price_key(&item.key()?).ok_or(BROKEN)?;
-            offer((price, number, place));
+            lowest.offer((price, number, place));
             next = found.checked_add(1);
         }
         Ok(())
+    }
+
+    /// Says whether it came to an end: the lowest of the bucket's sales from that block on is known.
+    fn lowest_of_cut_bucket(
+        &self,
+        sales: &SalesOf,
+        (level, shift): Level,
+        from_block: u64,
+        lowest: &mut Lowest,
+    ) -> Result<bool, Error> {
+        let at = (level, from_block >> shift);
+        let start = sales.price(at, U256::ZERO, (0, 0));
+        let end = sales.price(at, U256::MAX, (u64::MAX, u32::MAX));
+        let sold = self.snapshot.range(&self.tables.nft_lowest, start..=end);
+        for (steps, item) in sold.enumerate() {
+            let (_, price, number, place) = end_of_price_key(&item.key()?).ok_or(BROKEN)?;
+            if number >= from_block {
+                // Of one price the oldest comes first.
+                lowest.offer((price, number, place));
+                return Ok(true);
+            }
+            if lowest.0.is_some_and(|known| known.0 < price) {
+                return Ok(true);
+            }
+            if steps == OLDER_SALES_MAX {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn lowest_of_blocks(
         &self,
         sales: &SalesOf,
         (from, to): (u64, u64),
-        offer: &mut dyn FnMut((U256, u64, u32)),
+        lowest: &mut Lowest,
     ) -> Result<(), Error> {
         let range = sales.trade(to, u32::MAX)..=sales.trade(from, 0);
         let mut facts = None;
@@ -133,7 +180,7 @@ impl View {
             let row = self.facts_again(sales, number, &mut facts)?;
             let trade = row.trades.get(place as usize).ok_or(BROKEN)?;
             if trade.in_native && trade.price > U256::ZERO {
-                offer((trade.price, number, place));
+                lowest.offer((trade.price, number, place));
             }
         }
         Ok(())
@@ -166,6 +213,16 @@ impl View {
         let key = keys::facts(sales.chain, sales.generation, number);
         let row = self.snapshot.get(&self.tables.facts, key)?;
         row.and_then(|row| FactsRow::unpack(&row)).ok_or(BROKEN)
+    }
+}
+
+/// Price, block and place of the lowest so far.
+#[derive(Default)]
+struct Lowest(Option<(U256, u64, u32)>);
+
+impl Lowest {
+    fn offer(&mut self, found: (U256, u64, u32)) {
+        self.0 = Some(self.0.map_or(found, |known| known.min(found)));
     }
 }
 

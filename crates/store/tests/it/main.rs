@@ -17,4 +17,6 @@ mod random;
 #[cfg(test)]
 mod setup;
 #[cfg(test)]
+mod trades;
+#[cfg(test)]
 mod wallets;
