@@ -18,18 +18,25 @@ pub struct ChainSection {
     pub block_time_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmations: Option<u64>,
+    /// A built-in chain whose well-known contracts this one has at the same addresses, as a fork
+    /// of it does: wrapped coin, stable tokens, exchanges, marketplaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contracts_of: Option<String>,
 }
 
 impl ChainSection {
     /// Adds a private chain to the table, if this is one.
     pub fn extend(&self, name: &str, table: ChainTable) -> Result<ChainTable> {
         let Some(private) = self.private(name, &table)? else { return Ok(table) };
+        let private = self.with_contracts(name, private, &table)?;
         table.with_private(private).with_context(|| format!("chain '{name}' of the configuration"))
     }
 
     fn private(&self, name: &str, table: &ChainTable) -> Result<Option<PrivateChain>> {
         let known = table.find(name);
-        let changes = self.block_time_ms.is_some() || self.confirmations.is_some();
+        let changes = self.block_time_ms.is_some()
+            || self.confirmations.is_some()
+            || self.contracts_of.is_some();
         let id = match (self.id, known) {
             (None, Some(chain)) if changes => chain.id,
             (None, Some(_)) => return Ok(None),
@@ -44,6 +51,24 @@ impl ChainSection {
             },
         };
         Ok(Some(self.described(id, name.to_owned())))
+    }
+
+    fn with_contracts(
+        &self,
+        name: &str,
+        mut private: PrivateChain,
+        table: &ChainTable,
+    ) -> Result<PrivateChain> {
+        let Some(model) = &self.contracts_of else { return Ok(private) };
+        let model = table.find(model).with_context(|| {
+            format!("chain '{name}': contracts_of names '{model}', which is not a known chain")
+        })?;
+        private.wrapped = model.wrapped.clone();
+        private.stables = Some(model.stables.clone());
+        private.exchanges = Some(model.exchanges.clone());
+        private.marketplaces = Some(model.marketplaces.clone());
+        private.native_pools = Some(model.native_pools.clone());
+        Ok(private)
     }
 
     fn described(&self, id: ChainId, name: String) -> PrivateChain {

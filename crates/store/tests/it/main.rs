@@ -7,6 +7,8 @@ mod commit;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
+mod generations;
+#[cfg(test)]
 mod open;
 #[cfg(test)]
 mod random;
