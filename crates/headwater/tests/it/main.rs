@@ -1,7 +1,7 @@
 //! The binary as its users meet it: processes, real HTTP, real files. No network beyond this machine.
 //!
-//! `process` starts it, `client` asks it, `raw` asks it things no proper client would; `records` and
-//! `world` make chains to ask about. Every other file is one set of promises.
+//! `process` starts it, `client` asks it, `raw` asks it things no proper client would; `records`,
+//! `handmade` and `world` make chains to ask about. Every other file is one set of promises.
 
 #![expect(
     clippy::unwrap_used,
@@ -12,6 +12,7 @@
 )]
 
 mod client;
+mod handmade;
 mod process;
 mod raw;
 mod records;
@@ -30,6 +31,7 @@ mod nft_mainnet;
 mod nft_simulated;
 mod operating;
 mod paging;
+mod redecode;
 mod secrets;
 mod simulated;
 mod snapshots;

@@ -27,6 +27,20 @@ pub fn run<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
     command().args(args).output().unwrap()
 }
 
+/// Starts a command and kills it as a power cut would, unless it ended before; says which.
+pub fn run_killed<S: AsRef<OsStr>>(
+    args: impl IntoIterator<Item = S>,
+    life: Duration,
+) -> Option<ExitStatus> {
+    let mut child =
+        command().args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(life);
+    let ended = child.try_wait().unwrap();
+    let _ = child.kill();
+    child.wait().unwrap();
+    ended
+}
+
 /// Runs a command that must succeed, and gives its standard output.
 pub fn run_well<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> String {
     let output = run(args);

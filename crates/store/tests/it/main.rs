@@ -9,6 +9,8 @@ mod coverage;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]
+mod generations;
+#[cfg(test)]
 mod made_facts;
 #[cfg(test)]
 mod open;

@@ -33,7 +33,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Stored blocks that are not on the chain, newest first.
-fn stale(home: &Home, chain: &SimChain) -> Vec<u64> {
+pub fn stale(home: &Home, chain: &SimChain) -> Vec<u64> {
     let view = home.store().view();
     let coverage = view.coverage(CHAIN).unwrap();
     let numbers = coverage.ranges().iter().flat_map(|(from, to)| *from..=*to);
