@@ -6,6 +6,7 @@
 mod answers;
 mod app;
 mod config;
+mod contracts;
 mod cors;
 mod data;
 mod error;
@@ -17,10 +18,12 @@ mod params;
 mod request_id;
 mod router;
 mod throttle;
+mod tokens;
 mod wire;
 
 pub use app::{App, Parts, ServedChain};
-pub use config::Config;
+pub use config::{Config, PriceConfig};
 pub use error::ApiError;
 pub use labels::{Labels, LabelsError};
 pub use router::{Hosts, router};
+pub use tokens::{TokenListError, TokenLists};

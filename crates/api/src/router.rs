@@ -6,6 +6,7 @@ use axum::middleware;
 use axum::routing::{get, post};
 
 use crate::app::App;
+use crate::data::get_token_price::get_token_price;
 use crate::data::get_wallet_transactions::get_wallet_transactions;
 use crate::error::ApiError;
 use crate::hosts::{node_rpc, operations};
@@ -33,6 +34,7 @@ pub fn router(app: App, hosts: Hosts) -> Router {
     let mut for_clients = Router::new();
     if hosts.data {
         for_clients = for_clients.route("/api/v2.2/{address}", get(get_wallet_transactions));
+        for_clients = for_clients.route("/api/v2.2/erc20/{address}/price", get(get_token_price));
     }
     if hosts.rpc {
         for_clients = for_clients.route("/{chain}/{key}", post(node_rpc::node_rpc));

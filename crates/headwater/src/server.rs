@@ -66,6 +66,8 @@ impl Server {
             keys,
             cursor_key: CursorKey::new(secret),
             labels: api::Labels::read(&settings.api.labels)?,
+            price: settings.price.clone(),
+            token_lists: api::TokenLists::read(&settings.price.token_lists)?,
             metrics: Box::new(move || prometheus.render()),
             version: env!("CARGO_PKG_VERSION"),
         });

@@ -59,11 +59,13 @@ tables! {
     nft_trades: Index,
     /// chain, generation, contract, market or any, level, bucket, price, number, place → nothing.
     nft_lowest: Index,
-    /// chain, generation, token, pool → pool. Never taken back: what a pool is does not depend on the
-    /// block that told of it.
+    /// chain, generation, token, other token, pool → pool. Never taken back: what a pool is does not
+    /// depend on the block that told of it.
     pools: Index,
     /// chain, generation, pool, !number → how the block left the pool.
     pool_states: Index,
+    /// chain, address → what a token calls itself, and who said so. Asked of a node, not of blocks.
+    tokens: Index,
     /// chain → the generation of facts in use, the one in the making, and who decoded them.
     generations: Small,
     /// chain, seq → apply or revert, number, hash.

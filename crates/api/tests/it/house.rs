@@ -118,6 +118,8 @@ fn parts(store: Store, folder: &std::path::Path) -> Parts {
         keys: KeyRing::new(KeyFile::in_folder(folder), Some(KEY), 0).unwrap(),
         cursor_key: CursorKey::new([7; 32]),
         labels: Labels::default(),
+        price: api::PriceConfig::default(),
+        token_lists: api::TokenLists::default(),
         // Stands for whatever goes wrong inside.
         metrics: Box::new(|| panic!("no metrics today")),
         version: "test",

@@ -13,6 +13,7 @@ pub fn run(command: &ConfigCommand) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(args))?;
     table(&settings)?;
     api::Labels::read(&settings.api.labels)?;
+    api::TokenLists::read(&settings.price.token_lists)?;
     match command {
         ConfigCommand::Check(_) => say("the configuration is good")?,
         ConfigCommand::Print(_) => {
