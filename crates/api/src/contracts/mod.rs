@@ -128,7 +128,8 @@ async fn together(pool: &Pool, asks: &[Ask], block: Option<u64>) -> Result<Vec<A
 
 fn eth_call(ask: &Ask, block: Option<u64>) -> Result<Call, Trouble> {
     let at = block.map_or("latest".to_owned(), |number| format!("{number:#x}"));
-    let params = json!([{ "to": format!("{:#x}", ask.to), "data": hex::encode_prefixed(&ask.data) }, at]);
+    let params =
+        json!([{ "to": format!("{:#x}", ask.to), "data": hex::encode_prefixed(&ask.data) }, at]);
     let params = serde_json::value::to_raw_value(&params).map_err(|_| Trouble::Unreachable)?;
     Ok(Call::new("eth_call", params))
 }

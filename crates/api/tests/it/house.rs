@@ -33,16 +33,26 @@ impl House {
         let mut chain = SimChain::new(SimConfig::seeded(5));
         chain.extend(BLOCKS as usize);
         fill(&store, &chain);
+        let wallet = format!("{:#x}", chain.address_of("exchange").unwrap());
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let app = App::new(parts(store, folder.path()));
+        let parts = parts(store, folder.path());
+        House { wallet, ..House::serve(runtime, folder, parts) }
+    }
+
+    /// A server put together from other parts.
+    pub fn serve(
+        runtime: tokio::runtime::Runtime,
+        folder: tempfile::TempDir,
+        parts: Parts,
+    ) -> Self {
+        let app = App::new(parts);
         let address = runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             tokio::spawn(async move { axum::serve(listener, api::router(app, Hosts::ALL)).await });
             address
         });
-        let wallet = format!("{:#x}", chain.address_of("exchange").unwrap());
-        House { address, wallet, _runtime: runtime, _folder: folder }
+        House { address, wallet: String::new(), _runtime: runtime, _folder: folder }
     }
 
     /// GET with the right key.
@@ -107,8 +117,20 @@ fn parts(store: Store, folder: &std::path::Path) -> Parts {
         ServedChain { chain, pool: None, ingest: None }
     };
     let chains = vec![served("sim"), served("silent")];
+    // Stands for whatever goes wrong inside.
+    let metrics = Box::new(|| panic!("no metrics today"));
+    Parts { metrics, ..assembled(store, folder, table, chains) }
+}
+
+/// What every server of these tests has in common.
+pub fn assembled(
+    store: Store,
+    folder: &std::path::Path,
+    table: ChainTable,
+    chains: Vec<ServedChain>,
+) -> Parts {
     let nodes: Vec<_> =
-        chains.iter().map(|c| ChainNode { chain: c.chain.clone(), pool: None }).collect();
+        chains.iter().map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone() }).collect();
     Parts {
         config: Config { body_bytes_max: 1 << 16, ..Config::default() },
         gateway: Gateway::new(gateway::Config::default(), store.clone(), nodes),
@@ -120,8 +142,7 @@ fn parts(store: Store, folder: &std::path::Path) -> Parts {
         labels: Labels::default(),
         price: api::PriceConfig::default(),
         token_lists: api::TokenLists::default(),
-        // Stands for whatever goes wrong inside.
-        metrics: Box::new(|| panic!("no metrics today")),
+        metrics: Box::new(String::new),
         version: "test",
     }
 }
