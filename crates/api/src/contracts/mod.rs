@@ -112,18 +112,32 @@ impl Contracts {
 async fn together(pool: &Pool, asks: &[Ask], block: Option<u64>) -> Result<Vec<Answer>, Trouble> {
     let all = Ask { to: MULTICALL3, data: abi::aggregate(asks) };
     let forwarded = pool.forward(eth_call(&all, block)?).await.map_err(unreachable)?;
-    if let Some(answers) = bytes(&forwarded.answer)?.and_then(|it| abi::aggregated(&it, asks.len()))
-    {
-        return Ok(answers);
+    match bytes(&forwarded.answer) {
+        Err(trouble @ (Trouble::NoState | Trouble::Busy)) => return Err(trouble),
+        Ok(Some(data)) => {
+            if let Some(answers) = abi::aggregated(&data, asks.len()) {
+                return Ok(answers);
+            }
+        }
+        _ => {}
     }
     // No such contract there, or not yet at that block, or one question spoiled it for the others.
     let calls = asks.iter().map(|ask| eth_call(ask, block)).collect::<Result<Vec<_>, _>>()?;
     let needs = Needs { block, ..Needs::default() };
     let fetched = pool.fetch(Fetch { calls, not: &[], needs }).await.map_err(unreachable)?;
-    if fetched.answers.len() != asks.len() {
+    one_by_one(&fetched.answers, asks.len())
+}
+
+/// Some nodes call it their own fault when a contract misbehaves. One such answer is a contract's, all
+/// of them are the node's.
+fn one_by_one(answers: &[CallResult], count: usize) -> Result<Vec<Answer>, Trouble> {
+    let mut read: Vec<Result<Answer, Trouble>> = answers.iter().map(bytes).collect();
+    let troubled = |it: &Result<Answer, Trouble>| matches!(it, Err(Trouble::Unreachable));
+    if read.len() != count || (count > 0 && read.iter().all(troubled)) {
         return Err(Trouble::Unreachable);
     }
-    fetched.answers.iter().map(bytes).collect()
+    read.iter_mut().filter(|it| troubled(it)).for_each(|it| *it = Ok(None));
+    read.into_iter().collect()
 }
 
 fn eth_call(ask: &Ask, block: Option<u64>) -> Result<Call, Trouble> {
