@@ -63,6 +63,19 @@ async function clients() {
   await anvil.stop();
 }
 
+async function prices() {
+  const { makeMarket } = await import('./clients/market.mjs');
+  const anvil = await startAnvil('prices-node');
+  await makeMarket(anvil.url);
+  const headwater = await startHeadwater('prices', [anvil.url]);
+  await settled(headwater, anvil.url);
+  const env = { HEADWATER_URL: headwater.url, HEADWATER_KEY: headwater.key };
+  await nodeTests('clients/prices.test.mjs', env);
+  await pythonTests('clients/test_prices.py', env);
+  await headwater.stop();
+  await anvil.stop();
+}
+
 async function rig() {
   const { prepare } = await import('./rig/prepare.mjs');
   const why = await prepare();
@@ -70,7 +83,7 @@ async function rig() {
   await nodeTests('rig/rig.test.mjs');
 }
 
-const suites = { clients, follow: () => nodeTests('clients/follow.test.mjs'), rig };
+const suites = { clients, prices, follow: () => nodeTests('clients/follow.test.mjs'), rig };
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length && !wanted.includes(name)) continue;
   const started = Date.now();

@@ -7,6 +7,7 @@ mod head_latency;
 mod ingest_rate;
 mod load;
 mod pages;
+mod price;
 mod process;
 mod sizes;
 mod stages;
@@ -79,6 +80,11 @@ enum Command {
         #[arg(long, default_value_t = 5)]
         rounds: usize,
     },
+    /// (g) Token prices: against a bare server, and with many pools
+    Price {
+        #[arg(long)]
+        headwater: PathBuf,
+    },
     /// The bare server of (b)
     #[command(hide = true)]
     Bare { address: String, file: PathBuf },
@@ -114,6 +120,7 @@ fn main() -> Result<()> {
             Command::Trades { headwater, huge } => trades::run(&headwater, huge).await,
             Command::Latency { headwater, blocks } => head_latency::run(&headwater, blocks).await,
             Command::Decode { rounds } => decode_rate::run(rounds),
+            Command::Price { headwater } => price::run(&headwater).await,
             Command::Bare { .. } => Ok(()),
         }
     })

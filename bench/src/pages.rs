@@ -69,14 +69,14 @@ async fn page(url: &str, limit: u32, name: &str) -> Result<()> {
 }
 
 /// The same bytes from a bare axum handler, in a process of its own.
-struct Bare {
+pub struct Bare {
     _process: Process,
-    address: String,
+    pub address: String,
     _folder: tempfile::TempDir,
 }
 
 impl Bare {
-    async fn start(body: &Bytes) -> Result<Self> {
+    pub async fn start(body: &Bytes) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("body");
         std::fs::write(&file, body)?;

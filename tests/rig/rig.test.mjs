@@ -6,6 +6,7 @@ import { walletPage } from '../support/http.mjs';
 import { settled, startHeadwater } from '../support/processes.mjs';
 import { Book, compareAll, compareBalances, compareBlocks, comparePages } from './compare.mjs';
 import { compareLowest, compareTrades } from './trades.mjs';
+import { compareMoney, comparePrices } from './prices.mjs';
 import { startScenario } from './scenario.mjs';
 
 const full = process.env.HEADWATER_RIG_FULL === '1';
@@ -20,6 +21,8 @@ function answersOf(state) {
   it('gives blocks and transactions as the node does', () => compareBlocks(state.headwater, state.book, state.scenario.url, full ? 3 : 10));
   it('lists every sale of every NFT contract, by market, in pages, by blocks and by dates', () => compareTrades(state.headwater, state.book));
   it('knows the lowest price of every NFT contract, by market and by days', () => compareLowest(state.headwater, state.book));
+  it('prices tokens exactly as their pools stood, at every block', async () => assert.ok(await comparePrices(state.headwater, state.book) > 100));
+  it('prices the coin within its pools, and names tokens as their contracts do', () => compareMoney(state.headwater, state.book));
   it('says which blocks it covers', async () => {
     const page = await walletPage(state.headwater, Object.keys(state.book.wallets)[0]);
     assert.equal(page.headers.get('x-indexed-blocks'), `0-${state.book.meta.head}`);

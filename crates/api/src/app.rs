@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use gateway::Gateway;
 use model::chain::{Chain, ChainId, ChainTable};
@@ -11,9 +12,12 @@ use rpc::Pool;
 use store::Store;
 
 use crate::answers::Answers;
-use crate::config::Config;
+use crate::config::{Config, PriceConfig};
+use crate::contracts::Contracts;
+use crate::data::price::Prices;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
+use crate::tokens::{TokenLists, Tokens};
 use crate::verified::VerifiedCollections;
 
 /// A chain this server answers for.
@@ -39,6 +43,8 @@ pub struct Parts {
     pub keys: KeyRing,
     pub cursor_key: CursorKey,
     pub labels: Labels,
+    pub price: PriceConfig,
+    pub token_lists: TokenLists,
     pub verified: VerifiedCollections,
     /// The text of /metrics.
     pub metrics: Box<dyn Fn() -> String + Send + Sync>,
@@ -54,6 +60,9 @@ pub struct Inner {
     pub parts: Parts,
     pub served: BTreeMap<ChainId, usize>,
     pub answers: Answers,
+    pub tokens: Tokens,
+    pub contracts: Contracts,
+    pub prices: Prices,
     stopping: AtomicBool,
 }
 
@@ -65,11 +74,17 @@ impl std::ops::Deref for App {
 }
 
 impl App {
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(mut parts: Parts) -> Self {
         let served = parts.chains.iter().enumerate().map(|(i, c)| (c.chain.id, i)).collect();
         let answers = Answers::new(parts.config.answer_cache_bytes);
+        let tokens = Tokens::new(std::mem::take(&mut parts.token_lists));
+        let timeout = Duration::from_millis(parts.price.node_timeout_ms);
+        let contracts = Contracts::new(parts.price.node_questions_max, timeout);
+        let prices = Prices::new(parts.config.answer_cache_bytes / 4);
         let stopping = AtomicBool::new(false);
-        App { inner: Arc::new(Inner { parts, served, answers, stopping }) }
+        App {
+            inner: Arc::new(Inner { parts, served, answers, tokens, contracts, prices, stopping }),
+        }
     }
 
     pub fn served(&self, chain: ChainId) -> Option<&ServedChain> {

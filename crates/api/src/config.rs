@@ -47,3 +47,27 @@ impl Default for Config {
         }
     }
 }
+
+/// How tokens are priced.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PriceConfig {
+    /// Either side of a pool has to be worth this much to be heard, where the request does not say.
+    pub min_pair_side_liquidity_usd: u64,
+    /// Token lists (JSON) with names, decimals and logos.
+    pub token_lists: Vec<PathBuf>,
+    /// Questions to contracts under way at once, over all chains, and how long one may take.
+    pub node_questions_max: usize,
+    pub node_timeout_ms: u64,
+}
+
+impl Default for PriceConfig {
+    fn default() -> Self {
+        PriceConfig {
+            min_pair_side_liquidity_usd: 50,
+            token_lists: Vec::new(),
+            node_questions_max: 16,
+            node_timeout_ms: 10_000,
+        }
+    }
+}

@@ -6,6 +6,7 @@
 mod answers;
 mod app;
 mod config;
+mod contracts;
 mod cors;
 mod data;
 mod error;
@@ -18,13 +19,15 @@ mod params;
 mod request_id;
 mod router;
 mod throttle;
+mod tokens;
 mod verified;
 mod wire;
 
 pub use app::{App, Parts, ServedChain, Tell};
-pub use config::Config;
+pub use config::{Config, PriceConfig};
 pub use error::ApiError;
 pub use labels::Labels;
 pub use operator_file::FileError;
 pub use router::{Hosts, router};
+pub use tokens::{TokenListError, TokenLists};
 pub use verified::VerifiedCollections;

@@ -8,6 +8,7 @@ use axum::routing::{get, post};
 use crate::app::App;
 use crate::data::get_nft_lowest_price::get_nft_lowest_price;
 use crate::data::get_nft_trades::get_nft_trades;
+use crate::data::get_token_price::get_token_price;
 use crate::data::get_wallet_transactions::get_wallet_transactions;
 use crate::error::ApiError;
 use crate::hosts::{node_rpc, operations};
@@ -37,7 +38,8 @@ pub fn router(app: App, hosts: Hosts) -> Router {
         for_clients = for_clients
             .route("/api/v2.2/{address}", get(get_wallet_transactions))
             .route("/api/v2.2/nft/{address}/trades", get(get_nft_trades))
-            .route("/api/v2.2/nft/{address}/lowestprice", get(get_nft_lowest_price));
+            .route("/api/v2.2/nft/{address}/lowestprice", get(get_nft_lowest_price))
+            .route("/api/v2.2/erc20/{address}/price", get(get_token_price));
     }
     if hosts.rpc {
         for_clients = for_clients.route("/{chain}/{key}", post(node_rpc::node_rpc));

@@ -71,6 +71,8 @@ impl Server {
             cursor_key: CursorKey::new(secret),
             labels: api::Labels::read(&settings.api.labels)?,
             verified,
+            price: settings.price.clone(),
+            token_lists: api::TokenLists::read(&settings.price.token_lists)?,
             metrics: Box::new(move || prometheus.render()),
             version: env!("CARGO_PKG_VERSION"),
         });

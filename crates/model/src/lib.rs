@@ -10,4 +10,5 @@ pub mod facts;
 pub mod price;
 pub mod proof;
 pub mod raw;
+pub mod token;
 pub mod wallets;

@@ -14,12 +14,12 @@ use crate::{Error, keys};
 impl View {
     /// The journal is history and left out, as is what counts remember of it, how many senders were
     /// looked at, which depends on whether a block was met at the head or in the past, and which pools
-    /// are known, since one learned of on a branch that is gone stays known.
+    /// and tokens are known, since one learned of on a branch that is gone stays known.
     pub fn digest(&self, chain: ChainId) -> Result<B256, Error> {
         let mut hasher = Keccak256::new();
         let generation = self.generations(chain)?.current;
         for (name, table) in self.tables.all() {
-            if matches!(name, "journal" | "meta" | "pools" | "generations") {
+            if matches!(name, "journal" | "meta" | "pools" | "tokens" | "generations") {
                 continue;
             }
             hasher.update(name);

@@ -123,13 +123,26 @@ pub fn pools_of(chain: ChainId, generation: u8, token: Address) -> [u8; 29] {
     join!(29: of_facts(chain, generation), token)
 }
 
-pub fn pool(chain: ChainId, generation: u8, token: Address, id: &PoolId) -> Vec<u8> {
-    [pools_of(chain, generation, token).as_slice(), &pool_id(id)].concat()
+pub fn pools_between(
+    chain: ChainId,
+    generation: u8,
+    (token, other): (Address, Address),
+) -> [u8; 49] {
+    join!(49: pools_of(chain, generation, token), other)
+}
+
+pub fn pool(chain: ChainId, generation: u8, pair: (Address, Address), id: &PoolId) -> Vec<u8> {
+    [pools_between(chain, generation, pair).as_slice(), &pool_id(id)].concat()
 }
 
 /// The id at the end of a `pool` key.
 pub fn id_of_pool_key(key: &[u8]) -> Option<PoolId> {
-    PoolId::from_slice(key.get(30..)?)
+    PoolId::from_slice(key.get(50..)?)
+}
+
+/// Chain, token.
+pub fn token(chain: ChainId, address: Address) -> [u8; 28] {
+    join!(28: chain.0.to_be_bytes(), address)
 }
 
 /// Newest first.

@@ -20,6 +20,7 @@ pub mod read;
 mod rows;
 mod statistics;
 mod tables;
+mod tokens;
 mod write;
 
 pub use coverage::Coverage;

@@ -14,7 +14,7 @@ use crate::read::View;
 use crate::tables::Tables;
 
 /// Written at creation, checked at every start. Raised when old rows can no longer be read.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const FORMAT_KEY: &str = "format";
 
 #[derive(Clone, Debug)]

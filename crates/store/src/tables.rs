@@ -61,11 +61,13 @@ tables! {
     nft_trades: Run,
     /// chain, generation, contract, market, level, bucket, price, number, place → nothing.
     nft_lowest: Run,
-    /// chain, generation, token, pool → pool. Never taken back: what a pool is does not depend on the
-    /// block that told of it.
+    /// chain, generation, token, other token, pool → pool. Never taken back: what a pool is does not
+    /// depend on the block that told of it.
     pools: Run,
     /// chain, generation, pool, !number → how the block left the pool.
     pool_states: Run,
+    /// chain, address → what a token calls itself, and who said so. Asked of a node, not of blocks.
+    tokens: Index,
     /// chain → the generation of facts in use, the one in the making, and who decoded them.
     generations: Small,
     /// chain, seq → apply or revert, number, hash.

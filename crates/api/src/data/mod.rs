@@ -3,8 +3,10 @@
 mod coverage;
 pub mod get_nft_lowest_price;
 pub mod get_nft_trades;
+pub mod get_token_price;
 pub mod get_wallet_transactions;
 mod paging;
+pub mod price;
 mod row;
 mod trade_row;
 mod wallet_asked;

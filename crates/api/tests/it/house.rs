@@ -41,7 +41,17 @@ impl House {
     /// A server of these chains over a store in that folder.
     pub fn over(store: Store, folder: tempfile::TempDir, chains: &[&str]) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let app = App::new(parts(store, folder.path(), chains));
+        let parts = parts(store, folder.path(), chains);
+        House::serve(runtime, folder, parts)
+    }
+
+    /// A server put together from other parts.
+    pub fn serve(
+        runtime: tokio::runtime::Runtime,
+        folder: tempfile::TempDir,
+        parts: Parts,
+    ) -> Self {
+        let app = App::new(parts);
         let address = runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
@@ -128,12 +138,24 @@ fn parts(store: Store, folder: &std::path::Path, chains: &[&str]) -> Parts {
         let chain = Arc::new(table.find(name).unwrap().clone());
         ServedChain { chain, pool: None, ingest: None, redecode: None }
     };
-    let chains: Vec<_> = chains.iter().map(|name| served(name)).collect();
+    let chains = chains.iter().map(|name| served(name)).collect();
+    // Stands for whatever goes wrong inside.
+    let metrics = Box::new(|| panic!("no metrics today"));
+    Parts { metrics, ..assembled(store, folder, table, chains) }
+}
+
+/// What every server of these tests has in common.
+pub fn assembled(
+    store: Store,
+    folder: &std::path::Path,
+    table: ChainTable,
+    chains: Vec<ServedChain>,
+) -> Parts {
     // Tests that want verified collections leave a list in the folder.
     let lists: Vec<_> =
         Some(folder.join(VERIFIED)).into_iter().filter(|path| path.exists()).collect();
     let nodes: Vec<_> =
-        chains.iter().map(|c| ChainNode { chain: c.chain.clone(), pool: None }).collect();
+        chains.iter().map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone() }).collect();
     Parts {
         config: Config { body_bytes_max: 1 << 16, ..Config::default() },
         gateway: Gateway::new(gateway::Config::default(), store.clone(), nodes),
@@ -144,8 +166,9 @@ fn parts(store: Store, folder: &std::path::Path, chains: &[&str]) -> Parts {
         labels: Labels::default(),
         verified: VerifiedCollections::read(&lists, &table).unwrap(),
         table: Arc::new(table),
-        // Stands for whatever goes wrong inside.
-        metrics: Box::new(|| panic!("no metrics today")),
+        price: api::PriceConfig::default(),
+        token_lists: api::TokenLists::default(),
+        metrics: Box::new(String::new),
         version: "test",
     }
 }

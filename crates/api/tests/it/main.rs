@@ -1,5 +1,5 @@
-//! The HTTP server from outside, in one process: what it answers for sales, and what no bytes may
-//! do to it.
+//! The HTTP server from outside, in one process: what it answers for sales and prices, and what no
+//! bytes may do to it.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,9 +9,15 @@
 )]
 
 mod any_bytes;
+mod fake_node;
 mod house;
 mod lowest_price;
 mod market;
 mod nft_refusals;
 mod nft_trades;
+mod price_from_node;
+mod price_hostile;
+mod price_refusals;
 mod refusals;
+mod token_price;
+mod tokens_market;

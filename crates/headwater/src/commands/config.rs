@@ -14,6 +14,7 @@ pub fn run(command: &ConfigCommand) -> Result<ExitCode> {
     let table = table(&settings)?;
     api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
     api::Labels::read(&settings.api.labels)?;
+    api::TokenLists::read(&settings.price.token_lists)?;
     match command {
         ConfigCommand::Check(_) => say("the configuration is good")?,
         ConfigCommand::Print(_) => {

@@ -19,6 +19,7 @@ pub struct Settings {
     pub store: StoreSettings,
     pub auth: Auth,
     pub api: api::Config,
+    pub price: api::PriceConfig,
     pub gateway: gateway::Config,
     pub ingest: ingest::Config,
     pub rpc: rpc::PoolConfig,
@@ -169,6 +170,7 @@ mod tests {
     fn the_defaults_are_complete_and_agree_with_the_code() {
         let settings = load(&[]).unwrap();
         assert_eq!(settings.api, api::Config::default());
+        assert_eq!(settings.price, api::PriceConfig::default());
         assert_eq!(settings.gateway, gateway::Config::default());
         assert_eq!(settings.ingest, ingest::Config::default());
         assert_eq!(settings.rpc, rpc::PoolConfig::default());

@@ -21,6 +21,8 @@ mod tests;
 
 use alloy_primitives::Address;
 
+use crate::facts::PoolId;
+
 pub use book::{Book, Money, MoneyKind};
 pub use explain::{Confidence, Doubt, Dropped, Price, percent_change};
 pub use ratio::Ratio;
@@ -93,4 +95,16 @@ pub fn price(book: &Book, question: &Question, settings: &Settings) -> Result<Pr
         });
     };
     Ok(explain::explain(book, question, &worth, choice, quotes.dropped, settings))
+}
+
+/// The pools that weigh most, best first, for callers that cannot read all of them again and again.
+/// Thin ones count, too: what is thin for one caller is not for another.
+pub fn deepest(book: &Book, question: &Question, settings: &Settings, most: usize) -> Vec<PoolId> {
+    let worth = book.worth(question.native_pools, question.token, settings);
+    let all = Settings { min_side_micro_usd: 0, ..settings.clone() };
+    let mut quotes = quotes(book, question, &worth, &all).usable;
+    quotes.sort_by(|a, b| {
+        a.last_resort.cmp(&b.last_resort).then(b.weight.cmp(&a.weight)).then(a.id.cmp(&b.id))
+    });
+    quotes.iter().take(most).map(|it| it.id).collect()
 }

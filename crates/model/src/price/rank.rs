@@ -50,13 +50,15 @@ pub fn choose(quotes: Vec<Quote>, settings: &Settings) -> Option<Choice> {
 fn mean(best: Ratio, agreeing: &[&Quote]) -> Ratio {
     let (mut sum, mut weights) = (U512::ZERO, U512::ZERO);
     for quote in agreeing {
-        let part = quote.usd.over(best).times(Ratio::power_of_ten(30)).floor().unwrap_or_default();
+        // Twice as much, so that half a digit can be rounded.
+        let twice = quote.usd.over(best).times(Ratio::power_of_ten(30)).times(Ratio::TWO).floor();
+        let part = (twice.unwrap_or_default() + U512::ONE) >> 1usize;
         let weight = U512::from(quote.weight.max(U256::ONE));
         sum = sum.saturating_add(part.saturating_mul(weight));
         weights = weights.saturating_add(weight);
     }
-    let parts = Ratio::wide(sum, weights).map(|it| it.times(Ratio::power_of_ten(-30)));
-    parts.map_or(best, |parts| best.times(parts))
+    let whole = sum.checked_div(weights).and_then(|it| Ratio::wide(it, U512::ONE));
+    whole.map_or(best, |parts| best.times(parts).times(Ratio::power_of_ten(-30)))
 }
 
 /// Two pools of some weight together outvote a third one, however deep: pushing one pool is cheap to do

@@ -19,6 +19,8 @@ pub struct Ratio {
 impl Ratio {
     pub const ONE: Ratio = Ratio { top: U256::ONE, bottom: U256::ONE, shift: 0 };
 
+    pub const TWO: Ratio = Ratio { shift: 1, ..Ratio::ONE };
+
     /// `None` where it would be zero or endless: no price is either.
     pub fn new(top: U256, bottom: U256) -> Option<Ratio> {
         (!top.is_zero() && !bottom.is_zero()).then_some(Ratio { top, bottom, shift: 0 })
@@ -42,7 +44,13 @@ impl Ratio {
         if negative { power.inverse() } else { power }
     }
 
-    pub fn times(self, other: Ratio) -> Ratio {
+    pub fn times(mut self, mut other: Ratio) -> Ratio {
+        let fits = |a: U256, b: U256| a.bit_len() + b.bit_len() <= 256;
+        if !fits(self.top, other.top) || !fits(self.bottom, other.bottom) {
+            // What is in both need not cost digits: a price that is two stays two.
+            cancel(&mut self.top, &mut other.bottom);
+            cancel(&mut other.top, &mut self.bottom);
+        }
         let (top, up) = fit(product(self.top, other.top));
         let (bottom, down) = fit(product(self.bottom, other.bottom));
         let shift = self.shift.saturating_add(other.shift).saturating_add(up - down);
@@ -107,6 +115,14 @@ impl Ratio {
 
     pub fn to_f64(self) -> f64 {
         self.decimal(25).and_then(|text| text.parse().ok()).unwrap_or(f64::INFINITY)
+    }
+}
+
+fn cancel(a: &mut U256, b: &mut U256) {
+    let both = a.gcd(*b);
+    if both > U256::ONE {
+        *a /= both;
+        *b /= both;
     }
 }
 

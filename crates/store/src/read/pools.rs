@@ -12,10 +12,25 @@ use crate::{Error, keys};
 const CHANGES_MAX: usize = 4096;
 
 impl View {
-    /// Every pool of a token that is known to belong to an exchange, in no meaningful order.
+    /// Every pool of a token that is known to belong to an exchange, in no meaningful order. A coin
+    /// that everything trades against has very many: ask for those with one other token instead.
     pub fn pools_of(&self, chain: ChainId, token: Address) -> Result<Vec<Pool>, Error> {
         let generation = self.generations(chain)?.current;
-        let prefix = keys::pools_of(chain, generation, token);
+        self.pools_at(&keys::pools_of(chain, generation, token))
+    }
+
+    /// Every known pool of two tokens, in no meaningful order.
+    pub fn pools_between(
+        &self,
+        chain: ChainId,
+        token: Address,
+        other: Address,
+    ) -> Result<Vec<Pool>, Error> {
+        let generation = self.generations(chain)?.current;
+        self.pools_at(&keys::pools_between(chain, generation, (token, other)))
+    }
+
+    fn pools_at(&self, prefix: &[u8]) -> Result<Vec<Pool>, Error> {
         let mut pools = Vec::new();
         for item in self.snapshot.prefix(&self.tables.pools, prefix) {
             let (key, value) = item.into_inner()?;
@@ -33,9 +48,19 @@ impl View {
         id: &PoolId,
         block: u64,
     ) -> Result<Option<(PoolState, u64)>, Error> {
+        self.pool_state_within(chain, id, (0, block))
+    }
+
+    /// The same from the changes of these blocks alone: what was before a gap may have changed in it.
+    pub fn pool_state_within(
+        &self,
+        chain: ChainId,
+        id: &PoolId,
+        (first, last): (u64, u64),
+    ) -> Result<Option<(PoolState, u64)>, Error> {
         let generation = self.generations(chain)?.current;
-        let newest = keys::pool_state(chain, generation, id, block);
-        let oldest = keys::pool_state(chain, generation, id, 0);
+        let newest = keys::pool_state(chain, generation, id, last);
+        let oldest = keys::pool_state(chain, generation, id, first);
         let mut changes: Vec<(u64, PoolChange)> = Vec::new();
         for item in self.snapshot.range(&self.tables.pool_states, newest..=oldest).take(CHANGES_MAX)
         {

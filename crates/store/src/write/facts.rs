@@ -67,8 +67,8 @@ impl Batch<'_> {
             drop(known);
             let mut value = Vec::with_capacity(72);
             pool.pack(&mut value);
-            for token in both(pool) {
-                let key = keys::pool(chain, generation, token, &pool.id);
+            for pair in both_ways(pool) {
+                let key = keys::pool(chain, generation, pair, &pool.id);
                 self.put(&inner.tables.pools, key, value.clone());
             }
         }
@@ -82,6 +82,6 @@ impl Store {
     }
 }
 
-fn both(pool: &Pool) -> [Address; 2] {
-    [pool.token0, pool.token1]
+fn both_ways(pool: &Pool) -> [(Address, Address); 2] {
+    [(pool.token0, pool.token1), (pool.token1, pool.token0)]
 }

@@ -26,7 +26,7 @@ fn an_unknown_format_is_named_and_left_alone() {
         db.persist(fjall::PersistMode::SyncAll).unwrap();
     }
     let text = Store::open(&Options::new(&path)).err().unwrap().to_string();
-    assert!(text.contains("format 4000") && text.contains("reads format 2"), "{text}");
+    assert!(text.contains("format 4000") && text.contains("reads format 3"), "{text}");
     let db = fjall::Database::builder(&path).open().unwrap();
     assert_eq!(db.keyspace_count(), 1, "no table was made");
 }

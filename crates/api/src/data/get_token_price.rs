@@ -1,0 +1,320 @@
+//! `GET /api/v2.2/erc20/{address}/price`: what a token was worth after a block, in native coins and in
+//! US dollars, by the pools of exchanges.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use model::chain::Operation;
+use model::price::{self, Book, NoPrice, PoolAt, Price, Question, Ratio, Settings};
+use store::{Coverage, View};
+
+use super::coverage;
+use super::price::asked::{Asked, Wanted};
+use super::price::at_node::{AskNode, Where};
+use super::price::gather::{self, Gather};
+use super::price::minute_of_blocks;
+use super::price::write::PriceRecord;
+use crate::app::{App, ServedChain};
+use crate::contracts::Trouble;
+use crate::error::ApiError;
+use crate::hosts::{Key, WEIGHT};
+use crate::params::{self, Path, Query};
+use crate::tokens::{Shown, Unknown};
+use crate::wire::{Profile, VARY};
+
+/// Compute units of one answer, and what the change since yesterday adds.
+const UNITS: u32 = 50;
+const UNITS_CHANGE: u32 = 5;
+const DAY_S: u64 = 86_400;
+/// As the live service says it: clients look for it.
+const NO_POOLS: &str = "No pools found with enough liquidity, to calculate the price";
+const NO_NATIVE: &str = "Could not determine native-usd price";
+
+pub async fn get_token_price(
+    State(app): State<App>,
+    Path(address): Path<String>,
+    key: Key,
+    headers: HeaderMap,
+    query: Query,
+) -> Result<Response, ApiError> {
+    let served = params::chain(&app, Operation::TokenPrice, query.get("chain"))?;
+    let wanted = Wanted::read(&app, served, &address, &query)?;
+    let units = UNITS + if wanted.percent_change { UNITS_CHANGE } else { 0 };
+    key.owner.throttle.take(units)?;
+    let profile = Profile::choose(&headers, app.parts.config.wire_profile);
+    let view = app.parts.store.view();
+    let coverage = view.coverage(served.chain.id)?;
+    let asked = wanted.at(served, wanted.block(served, &coverage)?, profile);
+    let version = view.journal_head(served.chain.id)?;
+    let body = match app.prices.answers.get(&asked, version) {
+        Some(body) => body,
+        None => {
+            let pricing =
+                Pricing { app: &app, served, view, coverage: &coverage, version, asked: &asked };
+            let body = pricing.answer().await?;
+            app.prices.answers.keep(asked.clone(), version, body.clone());
+            body
+        }
+    };
+    let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
+    let out = response.headers_mut();
+    out.insert(header::VARY, HeaderValue::from_static(VARY));
+    out.insert(WEIGHT, HeaderValue::from(units));
+    coverage::tell(out, served, &coverage, (asked.block, asked.block));
+    Ok(response)
+}
+
+/// One answer in the making: what comes from the store is seen in one view of it.
+struct Pricing<'a> {
+    app: &'a App,
+    served: &'a ServedChain,
+    view: View,
+    coverage: &'a Coverage,
+    version: u64,
+    asked: &'a Asked,
+}
+
+/// Everything a price follows from.
+struct Pools {
+    own: Vec<PoolAt>,
+    native: Arc<Vec<PoolAt>>,
+    source: &'static str,
+}
+
+impl Pricing<'_> {
+    async fn answer(&self) -> Result<Bytes, ApiError> {
+        let (app, asked) = (self.app, self.asked);
+        let chain = &self.served.chain;
+        let stamp = self.view.stamp(chain.id, asked.block)?;
+        let time = match &stamp {
+            Some(stamp) => stamp.timestamp,
+            None => self.time_at_node().await?,
+        };
+        let book = Book::of(chain, time).ok_or_else(|| {
+            let why = "no token has a price there: its table names no wrapped native coin";
+            ApiError::NotFound(format!("{}: {why}", chain.slug))
+        })?;
+        let parts = (&app.parts.store, &app.contracts);
+        let found = app.tokens.find(parts, self.served, asked.token).await?;
+        let token = found.or_else(|why| Err(self.uncounted(&book, why)?))?;
+        let mut pools = match stamp {
+            Some(_) => gateway::off_the_reactor(|| self.stored(&book, asked.block, &token))?,
+            None => Pools { own: Vec::new(), native: Arc::default(), source: "store" },
+        };
+        self.complete(&book, &mut pools, stamp.map(|it| it.hash)).await?;
+        gateway::off_the_reactor(|| self.write(&book, time, &token, &pools))
+    }
+
+    fn write(
+        &self,
+        book: &Book,
+        time: u64,
+        token: &Shown,
+        pools: &Pools,
+    ) -> Result<Bytes, ApiError> {
+        let (asked, chain) = (self.asked, &self.served.chain);
+        let price = self.price(book, token, pools).map_err(|why| {
+            ApiError::NotFound(match why {
+                NoPrice::NotEnoughLiquidity(_) => NO_POOLS.to_owned(),
+                NoPrice::NoNativeUsd(_) => NO_NATIVE.to_owned(),
+            })
+        })?;
+        self.check_activity(time, pools)?;
+        let from_store = pools.source == "store";
+        let changed = match from_store {
+            true => self.view.stamp(chain.id, price.block)?.map(|it| (price.block, it.timestamp)),
+            false => None,
+        };
+        let then = match asked.percent_change {
+            true => self.day_before(time, token)?,
+            false => None,
+        };
+        metrics::counter!("headwater_prices_total", "source" => pools.source).increment(1);
+        let record = PriceRecord {
+            chain,
+            asked,
+            token,
+            price: &price,
+            then,
+            source: pools.source,
+            changed_at: changed,
+        };
+        let mut body = Vec::with_capacity(1024);
+        record.write(&mut body);
+        Ok(body.into())
+    }
+
+    fn price(&self, book: &Book, token: &Shown, pools: &Pools) -> Result<Price, NoPrice> {
+        let question = Question {
+            token: self.asked.token,
+            decimals: token.decimals,
+            exchange: self.asked.exchange,
+            pools: &pools.own,
+            native_pools: &pools.native,
+            via: &[],
+        };
+        let settings =
+            Settings { min_side_micro_usd: self.asked.min_side_micro_usd, ..Settings::default() };
+        price::price(book, &question, &settings)
+    }
+
+    fn gather<'b>(&'b self, book: &'b Book, block: u64) -> Gather<'b> {
+        let first = self.coverage.range_of(block).map_or(block, |(from, _)| from);
+        Gather {
+            view: &self.view,
+            memory: &self.app.prices.memory,
+            chain: self.served.chain.id,
+            book,
+            blocks: (first, block),
+            before: minute_of_blocks(&self.served.chain),
+            version: self.version,
+        }
+    }
+
+    fn stored(&self, book: &Book, block: u64, token: &Shown) -> Result<Pools, ApiError> {
+        let gather = self.gather(book, block);
+        let native = gather.native()?;
+        let (address, exchange) = (self.asked.token, self.asked.exchange);
+        // The coin's own pools are there already, unless one exchange's are wanted.
+        let own = match address == book.wrapped && exchange.is_none() {
+            true => Vec::new(),
+            false => {
+                let asked = gather::Asked { token: address, decimals: token.decimals, exchange };
+                gather.pools(&asked, &native)?
+            }
+        };
+        Ok(Pools { own, native, source: "store" })
+    }
+
+    /// Asks a node for what the store does not hold at the block.
+    async fn complete(
+        &self,
+        book: &Book,
+        pools: &mut Pools,
+        hash: Option<alloy_primitives::B256>,
+    ) -> Result<(), ApiError> {
+        let asked = self.asked;
+        let is_coin = asked.token == book.wrapped;
+        let lacks_own = pools.own.is_empty() && !(is_coin && asked.exchange.is_none());
+        if !lacks_own && !pools.native.is_empty() {
+            return Ok(());
+        }
+        let Some(pool) = &self.served.pool else { return self.covered() };
+        let at = Where { chain: asked.chain, block: asked.block, hash };
+        let (contracts, chain) = (&self.app.contracts, &self.served.chain);
+        let node = AskNode { contracts, pool, chain, book, at };
+        let kept = &self.app.prices.at_node;
+        if lacks_own {
+            let found = node.pools(kept, asked.token, asked.exchange).await;
+            pools.own = found.map_err(|why| self.no_state(why))?.to_vec();
+            pools.source = "node";
+        }
+        if pools.native.is_empty() {
+            let found = node.pools(kept, book.wrapped, None).await;
+            pools.native = found.map_err(|why| self.no_state(why))?;
+            pools.source = if is_coin { "node" } else { pools.source };
+        }
+        Ok(())
+    }
+
+    /// Without a node there is nothing but what is indexed.
+    fn covered(&self) -> Result<(), ApiError> {
+        match self.coverage.contains(self.asked.block) {
+            true => Ok(()),
+            false => Err(self.outside("and this server has no node of the chain to ask")),
+        }
+    }
+
+    fn no_state(&self, why: Trouble) -> ApiError {
+        match why {
+            Trouble::NoState => {
+                self.outside("and no node of the chain holds the state of that block")
+            }
+            other => ApiError::Unavailable(other.to_string()),
+        }
+    }
+
+    fn outside(&self, why: &str) -> ApiError {
+        let (block, slug) = (self.asked.block, &self.served.chain.slug);
+        let coverage = self.coverage;
+        ApiError::NotFound(match coverage.contains(block) {
+            true => NO_POOLS.to_owned(),
+            false => format!(
+                "to_block {block} is not indexed (indexed blocks of {slug}: {coverage}), {why}"
+            ),
+        })
+    }
+
+    async fn time_at_node(&self) -> Result<u64, ApiError> {
+        let Some(pool) = &self.served.pool else {
+            return Err(self.outside("and this server has no node of the chain to ask"));
+        };
+        let time = self.app.contracts.block_time(pool, self.asked.block).await;
+        time.map_err(|why| self.no_state(why))
+    }
+
+    /// Why there is no price where the token's decimals are not known.
+    fn uncounted(&self, book: &Book, why: Unknown) -> Result<ApiError, ApiError> {
+        let (token, slug) = (self.asked.token, &self.served.chain.slug);
+        let has_pools = self.gather(book, self.asked.block).knows(token)?;
+        let unknown = format!("the decimals of {token:#x} on {slug} are not known");
+        Ok(match (why, has_pools) {
+            (Unknown::Untold, false) => ApiError::NotFound(format!(
+                "{token:#x} is not a token on {slug}: no contract there tells its decimals"
+            )),
+            (Unknown::Untold, true) => ApiError::NotFound(format!(
+                "{unknown}: its contract does not tell them; a token list of the operator may"
+            )),
+            (Unknown::NoNode, false) => ApiError::NotFound(NO_POOLS.to_owned()),
+            (Unknown::NoNode, true) => ApiError::Unavailable(format!(
+                "{unknown}: this server has no node of the chain, and no token list names it"
+            )),
+            (Unknown::Trouble(trouble), _) => {
+                ApiError::Unavailable(format!("{unknown}: {trouble}"))
+            }
+        })
+    }
+
+    /// Refused where no pool of the token changed for so long.
+    fn check_activity(&self, time: u64, pools: &Pools) -> Result<(), ApiError> {
+        let Some(days) = self.asked.max_inactivity_days else { return Ok(()) };
+        let is_mine = |it: &&PoolAt| self.asked.exchange.is_none_or(|f| f == it.pool.factory);
+        let all = if pools.own.is_empty() { pools.native.as_slice() } else { &pools.own };
+        let Some(newest) = all.iter().filter(is_mine).map(|it| it.block).max() else {
+            return Ok(());
+        };
+        let Some(stamp) = self.view.stamp(self.asked.chain, newest)? else { return Ok(()) };
+        let idle = time.saturating_sub(stamp.timestamp);
+        match idle > u64::from(days).saturating_mul(DAY_S) {
+            true => Err(ApiError::BadRequest(format!(
+                "the token is inactive: its price last changed at block {newest}, more than max_token_inactivity ({days} days) ago"
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// The price at the last block a day earlier, where every block since is stored.
+    fn day_before(&self, time: u64, token: &Shown) -> Result<Option<Ratio>, ApiError> {
+        let asked = self.asked;
+        let then = time.saturating_sub(DAY_S);
+        let Some(block) = self.view.last_block_until(asked.chain, then)? else { return Ok(None) };
+        if !self.coverage.covers(block, asked.block) {
+            return Ok(None);
+        }
+        let Some(book) = Book::of(&self.served.chain, then) else { return Ok(None) };
+        let pools = self.stored(&book, block, token)?;
+        Ok(self.price(&book, token, &pools).ok().map(|it| it.usd))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_view_may_wait_for_a_node() {
+        fn is_send<T: Send>() {}
+        is_send::<store::View>();
+    }
+}

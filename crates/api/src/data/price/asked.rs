@@ -1,0 +1,225 @@
+//! The parameters of the token price, read and checked.
+
+use alloy_primitives::Address;
+use model::chain::{Chain, ChainTable};
+use store::Coverage;
+
+use crate::app::{App, ServedChain};
+use crate::error::ApiError;
+use crate::params::{self, Query};
+use crate::wire::Profile;
+
+/// Everything that shapes the answer's body, beside what the store holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Asked {
+    pub chain: model::chain::ChainId,
+    pub token: Address,
+    /// The price after this block.
+    pub block: u64,
+    /// A factory.
+    pub exchange: Option<Address>,
+    pub percent_change: bool,
+    pub explain: bool,
+    pub min_side_micro_usd: u128,
+    pub max_inactivity_days: Option<u32>,
+    pub profile: Profile,
+}
+
+/// What is read of a request before the store is looked at.
+pub struct Wanted {
+    pub token: Address,
+    pub to_block: Option<u64>,
+    exchange: Option<Address>,
+    pub percent_change: bool,
+    explain: bool,
+    min_side_micro_usd: u128,
+    max_inactivity_days: Option<u32>,
+}
+
+impl Wanted {
+    pub fn read(
+        app: &App,
+        served: &ServedChain,
+        address: &str,
+        query: &Query,
+    ) -> Result<Self, ApiError> {
+        let exchange = query.get("exchange");
+        let exchange = exchange.map(|it| exchange_of(&app.parts.table, &served.chain, it));
+        Ok(Wanted {
+            token: params::address("address", address)?,
+            to_block: number(query, "to_block", "is not a block number")?,
+            exchange: exchange.transpose()?,
+            percent_change: params::include(query, "percent_change")?,
+            explain: flag(query, "explain")?,
+            min_side_micro_usd: match query.get("min_pair_side_liquidity_usd") {
+                Some(text) => micro_usd(text)?,
+                None => u128::from(app.parts.price.min_pair_side_liquidity_usd) * 1_000_000,
+            },
+            max_inactivity_days: number(query, "max_token_inactivity", "is not a number of days")?,
+        })
+    }
+
+    /// The question at a block, the newest where none was asked for.
+    pub fn at(&self, served: &ServedChain, block: u64, profile: Profile) -> Asked {
+        Asked {
+            chain: served.chain.id,
+            token: self.token,
+            block,
+            exchange: self.exchange,
+            percent_change: self.percent_change,
+            explain: self.explain,
+            min_side_micro_usd: self.min_side_micro_usd,
+            max_inactivity_days: self.max_inactivity_days,
+            profile,
+        }
+    }
+
+    /// The newest indexed block or an asked one before it. Where nothing is indexed, a node's head is
+    /// as good.
+    pub fn block(&self, served: &ServedChain, coverage: &Coverage) -> Result<u64, ApiError> {
+        let head = || served.pool.as_ref()?.heads().borrow().map(|head| head.number);
+        let newest = coverage.newest().or_else(head).ok_or_else(|| {
+            let chain = &served.chain.slug;
+            ApiError::Unavailable(format!("no block of {chain} is indexed yet"))
+        })?;
+        match self.to_block {
+            Some(block) if block > newest => Err(ApiError::bad_value(
+                "to_block",
+                &block.to_string(),
+                &format!("is in the future: the newest indexed block is {newest}"),
+            )),
+            Some(block) => Ok(block),
+            None => Ok(newest),
+        }
+    }
+}
+
+fn number<T: std::str::FromStr>(
+    query: &Query,
+    name: &str,
+    why: &str,
+) -> Result<Option<T>, ApiError> {
+    let Some(text) = query.get(name) else { return Ok(None) };
+    // `parse` would also take a sign.
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let parsed = text.parse().ok().filter(|_| digits);
+    parsed.map(Some).ok_or_else(|| ApiError::bad_value(name, text, why))
+}
+
+fn flag(query: &Query, name: &str) -> Result<bool, ApiError> {
+    match query.get(name) {
+        None => Ok(false),
+        Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
+        Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
+        Some(text) => Err(ApiError::bad_value(name, text, "is neither true nor false")),
+    }
+}
+
+/// Dollars, with or without a fraction, in millionths.
+fn micro_usd(text: &str) -> Result<u128, ApiError> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let parsed = text.parse::<f64>().ok().filter(|it| plain && *it <= 1e15);
+    let usd = parsed.ok_or_else(|| {
+        let why = "is not an amount in US dollars";
+        ApiError::bad_value("min_pair_side_liquidity_usd", text, why)
+    })?;
+    Ok((usd * 1e6) as u128)
+}
+
+/// Two refusals that can be told apart: no such exchange, and not on this chain.
+fn exchange_of(table: &ChainTable, chain: &Chain, text: &str) -> Result<Address, ApiError> {
+    let wrong = |why: String| ApiError::bad_value("exchange", text, &why);
+    if text.starts_with("0x") || text.starts_with("0X") {
+        let factory = params::address("exchange", text)?;
+        let known = chain.exchange_at(factory).map(|it| it.factory);
+        let why = || format!("is not the factory of an exchange known on {}", chain.slug);
+        return known.ok_or_else(|| wrong(why()));
+    }
+    if let Some(exchange) = chain.exchange_named(text) {
+        return Ok(exchange.factory);
+    }
+    let here = names(std::iter::once(chain));
+    match table.iter().any(|other| other.exchange_named(text).is_some()) {
+        true => Err(wrong(format!("is not on {}; exchanges there: {here}", chain.slug))),
+        false => Err(wrong(format!(
+            "is not a known exchange; known on {}: {here}; a factory's address will do, too",
+            chain.slug
+        ))),
+    }
+}
+
+fn names<'a>(chains: impl Iterator<Item = &'a Chain>) -> String {
+    let exchanges = chains.flat_map(|chain| &chain.exchanges);
+    let names: Vec<&str> =
+        exchanges.filter_map(|it| it.names.first()).map(String::as_str).collect();
+    if names.is_empty() { "none by name".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of the live service with the chains they belong to, and an old way to write one.
+    const NAMES: [(&str, &str); 22] = [
+        ("eth", "uniswapv2"),
+        ("eth", "uniswapv3"),
+        ("eth", "uniswap-v2"),
+        ("eth", "sushiswapv2"),
+        ("eth", "fraxswap"),
+        ("bsc", "pancakeswapv1"),
+        ("bsc", "pancakeswapv2"),
+        ("bsc", "pancakeswapv3"),
+        ("bsc", "uniswapv3"),
+        ("polygon", "quickswap"),
+        ("polygon", "quickswapv2"),
+        ("polygon", "mm finance"),
+        ("avalanche", "traderjoe"),
+        ("avalanche", "pangolin"),
+        ("fantom", "spookyswap"),
+        ("cronos", "vvs"),
+        ("cronos", "mm finance"),
+        ("cronos", "MM-Finance"),
+        ("cronos", "crodex"),
+        ("arbitrum", "camelotv2"),
+        ("arbitrum", "uniswapv3"),
+        ("optimism", "sushiswapv2"),
+    ];
+
+    #[test]
+    fn every_name_of_the_live_service_means_a_factory_on_its_chain() {
+        let table = ChainTable::builtin().unwrap();
+        for (chain, name) in NAMES {
+            let chain = table.find(chain).unwrap();
+            let found = exchange_of(&table, chain, name);
+            let factory = found.unwrap_or_else(|e| panic!("{} {name}: {e}", chain.slug));
+            assert_eq!(exchange_of(&table, chain, &format!("{factory:#x}")).unwrap(), factory);
+        }
+    }
+
+    #[test]
+    fn an_unknown_exchange_and_one_of_another_chain_are_told_apart() {
+        let table = ChainTable::builtin().unwrap();
+        let eth = table.find("eth").unwrap();
+        for (text, says) in [
+            ("uniswapv9", "is not a known exchange; known on eth: uniswapv2"),
+            ("quickswap", "is not on eth; exchanges there: uniswapv2"),
+            ("0x12", "is not a valid hex address"),
+            ("0x00000000000000000000000000000000000000aa", "is not the factory of an exchange"),
+        ] {
+            let error = exchange_of(&table, eth, text).unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains(text), "{error}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_read_to_the_millionth() {
+        for (text, micro) in
+            [("0", 0), ("50", 50_000_000), ("0.5", 500_000), ("1000000", 10u128.pow(12))]
+        {
+            assert_eq!(micro_usd(text).unwrap(), micro);
+        }
+        for text in ["-1", "1e9", "NaN", "inf", "abc", ".", "9999999999999999999"] {
+            assert!(micro_usd(text).is_err(), "{text}");
+        }
+    }
+}

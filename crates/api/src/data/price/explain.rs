@@ -1,0 +1,106 @@
+//! Where a price comes from and how far to trust it, as JSON.
+
+use model::facts::PoolId;
+use model::price::{Confidence, Doubt, Dropped, Price};
+
+use crate::data::row::Row;
+use crate::wire::Profile;
+
+/// Pools that were not heard, of which at most so many are named.
+const DROPPED_MAX: usize = 32;
+
+/// Beside the price itself.
+pub struct Explained<'a> {
+    pub price: &'a Price,
+    /// `store` or `node`.
+    pub source: &'static str,
+    /// Of the pool's last change, where the block is stored.
+    pub changed_at: Option<(u64, u64)>,
+    /// Whether pools that were not heard are named.
+    pub with_dropped: bool,
+    pub profile: Profile,
+}
+
+impl Explained<'_> {
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let price = self.price;
+        let mut row = Row::begin(out, self.profile);
+        pool(&mut row, "pool", price.pool);
+        row.address("partner", Some(price.partner));
+        row.text("source", Some(self.source));
+        row.number("changedAtBlock", self.changed_at.map(|it| it.0));
+        match self.changed_at {
+            Some((_, time)) => row.time("changedAt", time),
+            None => row.null("changedAt"),
+        }
+        row.text("tokenSideLiquidityUsd", Some(&dollars(price.token_side_micro_usd)));
+        row.text("partnerSideLiquidityUsd", Some(&dollars(price.partner_side_micro_usd)));
+        row.text("onePercentMoveUsd", Some(&dollars(price.one_percent_micro_usd)));
+        row.integer("poolsConsidered", price.pools_considered as u64);
+        row.integer("poolsAgreeing", price.pools_agreeing as u64);
+        row.text("confidence", Some(confidence(price.confidence)));
+        let doubts: Vec<&str> = price.doubts.iter().copied().map(doubt).collect();
+        row.name("doubts").extend_from_slice(serde_json::json!(doubts).to_string().as_bytes());
+        if self.with_dropped {
+            let out = row.name("dropped");
+            out.push(b'[');
+            for (n, dropped) in price.dropped.iter().take(DROPPED_MAX).enumerate() {
+                if n > 0 {
+                    out.push(b',');
+                }
+                let (id, why) = reason(*dropped);
+                let mut one = Row::begin(out, self.profile);
+                pool(&mut one, "pool", id);
+                one.text("why", Some(why));
+                one.end();
+            }
+            out.push(b']');
+        }
+        row.end();
+    }
+}
+
+/// A pool's contract, or its number among the v4 pools.
+pub fn pool(row: &mut Row, name: &str, id: PoolId) {
+    match id {
+        PoolId::Contract(address) => row.address(name, Some(address)),
+        PoolId::V4(number) => row.hash(name, Some(number)),
+    }
+}
+
+/// With cents, as money is written.
+pub fn dollars(micro: u128) -> String {
+    format!("{}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
+}
+
+fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Low => "low",
+        Confidence::Medium => "medium",
+        Confidence::High => "high",
+    }
+}
+
+fn doubt(doubt: Doubt) -> &'static str {
+    match doubt {
+        Doubt::Thin => "thin",
+        Doubt::SingleSource => "singleSource",
+        Doubt::Contested => "contested",
+        Doubt::Hooked => "hooked",
+        Doubt::CurveUnknown => "curveUnknown",
+        Doubt::JustMoved => "justMoved",
+        Doubt::OffPeg => "offPeg",
+        Doubt::MoneyDoubtful => "moneyDoubtful",
+        Doubt::TwoHops => "twoHops",
+    }
+}
+
+fn reason(dropped: Dropped) -> (PoolId, &'static str) {
+    match dropped {
+        Dropped::UnknownFactory(id) => (id, "unknownFactory"),
+        Dropped::OtherExchange(id) => (id, "otherExchange"),
+        Dropped::UnknownPartner(id) => (id, "unknownPartner"),
+        Dropped::Empty(id) => (id, "empty"),
+        Dropped::TooThin(id) => (id, "tooThin"),
+    }
+}

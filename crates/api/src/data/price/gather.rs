@@ -1,0 +1,155 @@
+//! Reads the pools that have a say in a price, as they were after a block.
+//!
+//! Cost: a token's pools are found by their partner, so a coin that everything trades against is no
+//! dearer than any other. Up to [`DEEPEST`] pools all are read, each time. Where there are more, all are
+//! read once in [`EPOCH_BITS`] blocks to find the deepest, and only those in between.
+
+use std::sync::Arc;
+
+use alloy_primitives::Address;
+use model::chain::ChainId;
+use model::facts::{Pool, PoolId};
+use model::price::{self, Book, PoolAt, Question, Settings};
+use quick_cache::sync::Cache;
+use store::View;
+
+use super::partners;
+
+/// Pools heard for one price.
+const DEEPEST: usize = 32;
+/// For so many blocks (as a power of two) the deepest pools are taken to stay the deepest.
+const EPOCH_BITS: u32 = 5;
+
+/// A token on an exchange or any, in one epoch.
+type RankKey = (ChainId, Address, Option<Address>, u64);
+/// Native pools at a block, seen at a position of the journal.
+type NativeKey = (ChainId, u64, u64);
+
+/// What is remembered between questions.
+pub struct Memory {
+    deepest: Cache<RankKey, Arc<Vec<Pool>>>,
+    native: Cache<NativeKey, Arc<Vec<PoolAt>>>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { deepest: Cache::new(512), native: Cache::new(128) }
+    }
+}
+
+pub struct Gather<'a> {
+    pub view: &'a View,
+    pub memory: &'a Memory,
+    pub chain: ChainId,
+    pub book: &'a Book,
+    /// Every block between these is stored: what a pool held before them may have changed unseen.
+    pub blocks: (u64, u64),
+    /// How many blocks earlier a pool is looked at, too.
+    pub before: u64,
+    /// The journal's position.
+    pub version: u64,
+}
+
+impl Gather<'_> {
+    /// Pools of the native coin with stables.
+    pub fn native(&self) -> Result<Arc<Vec<PoolAt>>, store::Error> {
+        let key = (self.chain, self.blocks.1, self.version);
+        if let Some(known) = self.memory.native.get(&key) {
+            return Ok(known);
+        }
+        let asked =
+            Asked { token: self.book.wrapped, decimals: self.book.native_decimals, exchange: None };
+        let pools = Arc::new(self.pools(&asked, &[])?);
+        self.memory.native.insert(key, pools.clone());
+        Ok(pools)
+    }
+
+    /// Pools of a token with money. `native` says what the native coin is worth.
+    pub fn pools(&self, asked: &Asked, native: &[PoolAt]) -> Result<Vec<PoolAt>, store::Error> {
+        let epoch = self.blocks.1 >> EPOCH_BITS;
+        let key = (self.chain, asked.token, asked.exchange, epoch);
+        if let Some(known) = self.memory.deepest.get(&key) {
+            return self.with_before(self.states(&known)?);
+        }
+        let mut all = self.states(&self.listed(asked)?)?;
+        if all.len() > DEEPEST {
+            let deepest = self.deepest(asked, &all, native);
+            all.retain(|it| deepest.contains(&it.pool.id));
+            let pools: Vec<Pool> = all.iter().map(|it| it.pool.clone()).collect();
+            self.memory.deepest.insert(key, Arc::new(pools));
+        }
+        self.with_before(all)
+    }
+
+    /// Whether any pool of the token is known, at any block.
+    pub fn knows(&self, token: Address) -> Result<bool, store::Error> {
+        Ok(!self.listed(&Asked { token, decimals: 0, exchange: None })?.is_empty())
+    }
+
+    fn listed(&self, asked: &Asked) -> Result<Vec<Pool>, store::Error> {
+        let mut pools = Vec::new();
+        for mine in self.names(asked.token) {
+            for partner in partners(self.book, asked.token) {
+                for other in self.names(partner) {
+                    let between = self.view.pools_between(self.chain, mine, other)?;
+                    let wanted = |it: &Pool| asked.exchange.is_none_or(|only| only == it.factory);
+                    pools.extend(between.into_iter().filter(wanted));
+                }
+            }
+        }
+        Ok(pools)
+    }
+
+    /// v4 pools hold the native coin itself, which goes by the zero address there.
+    fn names(&self, token: Address) -> impl Iterator<Item = Address> + use<> {
+        let coin = (token == self.book.wrapped).then_some(Address::ZERO);
+        std::iter::once(token).chain(coin)
+    }
+
+    fn states(&self, pools: &[Pool]) -> Result<Vec<PoolAt>, store::Error> {
+        let mut found = Vec::with_capacity(pools.len());
+        for pool in pools {
+            if let Some((state, block)) =
+                self.view.pool_state_within(self.chain, &pool.id, self.blocks)?
+            {
+                found.push(PoolAt { pool: pool.clone(), state, before: None, block });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Only pools that changed since have been anything else then.
+    fn with_before(&self, mut pools: Vec<PoolAt>) -> Result<Vec<PoolAt>, store::Error> {
+        let (first, last) = self.blocks;
+        let Some(then) = last.checked_sub(self.before).filter(|then| *then >= first) else {
+            return Ok(pools);
+        };
+        for pool in pools.iter_mut().filter(|it| it.block > then) {
+            let state = self.view.pool_state_within(self.chain, &pool.pool.id, (first, then))?;
+            pool.before = state.map(|(state, _)| state);
+        }
+        Ok(pools)
+    }
+
+    fn deepest(&self, asked: &Asked, all: &[PoolAt], native: &[PoolAt]) -> Vec<PoolId> {
+        // For the coin itself its own pools say what the stables are worth.
+        let native = if asked.token == self.book.wrapped { all } else { native };
+        let question = Question {
+            token: asked.token,
+            decimals: asked.decimals,
+            exchange: asked.exchange,
+            pools: all,
+            native_pools: native,
+            via: &[],
+        };
+        price::deepest(self.book, &question, &Settings::default(), DEEPEST)
+    }
+}
+
+/// Whose pools.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    pub token: Address,
+    pub decimals: u8,
+    pub exchange: Option<Address>,
+}

@@ -1,0 +1,177 @@
+//! What a token is called and how it counts. The operator's lists win, then the chain table, then what
+//! the contract says: from memory, from the store, at last from a node, which is then remembered.
+
+mod list;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use alloy_primitives::Address;
+use model::chain::{Chain, ChainId};
+use model::token::{Source, Token};
+use quick_cache::sync::Cache;
+use store::{Store, View};
+
+use crate::app::ServedChain;
+use crate::contracts::abi::{self, Ask};
+use crate::contracts::{Contracts, Trouble};
+use crate::error::ApiError;
+
+pub use list::{TokenListError, TokenLists};
+
+/// `decimals()`, `symbol()`, `name()`. In this order: one that burns all gas hurts those behind it.
+const DECIMALS: [u8; 4] = [0x31, 0x3c, 0xe5, 0x67];
+const SYMBOL: [u8; 4] = [0x95, 0xd8, 0x9b, 0x41];
+const NAME: [u8; 4] = [0x06, 0xfd, 0xde, 0x03];
+/// How long it is believed that an address is no token; one may be deployed there any time.
+const MISSING_FOR: Duration = Duration::from_secs(60);
+/// Contracts remembered in memory.
+const REMEMBERED: usize = 20_000;
+
+/// A token ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub name: Option<String>,
+    pub symbol: Option<String>,
+    pub decimals: u8,
+    pub logo: Option<String>,
+}
+
+/// Why it is not known how a token counts.
+#[derive(Clone, Debug)]
+pub enum Unknown {
+    /// The contract does not tell its decimals, or there is none.
+    Untold,
+    NoNode,
+    Trouble(Trouble),
+}
+
+#[derive(Clone)]
+struct Remembered {
+    token: Arc<Token>,
+    until: Option<Instant>,
+}
+
+pub struct Tokens {
+    lists: TokenLists,
+    remembered: Cache<(ChainId, Address), Remembered>,
+}
+
+impl Tokens {
+    pub fn new(lists: TokenLists) -> Self {
+        Tokens { lists, remembered: Cache::new(REMEMBERED) }
+    }
+
+    pub async fn find(
+        &self,
+        (store, contracts): (&Store, &Contracts),
+        served: &ServedChain,
+        address: Address,
+    ) -> Result<Result<Shown, Unknown>, ApiError> {
+        let chain = &served.chain;
+        if self.is_told(chain, address) {
+            return Ok(self.shown(chain, address, None).ok_or(Unknown::Untold));
+        }
+        let own = match self.remembered(&store.view(), chain.id, address)? {
+            Some(token) => Ok(token),
+            None => self.ask((store, contracts), served, address).await?,
+        };
+        let why = own.as_ref().err().cloned().unwrap_or(Unknown::Untold);
+        Ok(self.shown(chain, address, own.ok().as_deref()).ok_or(why))
+    }
+
+    /// Whether nothing is left to ask the contract.
+    fn is_told(&self, chain: &Chain, address: Address) -> bool {
+        let listed = self.lists.get(chain.id, address);
+        listed.is_some_and(|it| it.name.is_some() && it.symbol.is_some())
+    }
+
+    /// All that is said of it, the more trusted first.
+    fn shown(&self, chain: &Chain, address: Address, own: Option<&Token>) -> Option<Shown> {
+        let listed = self.lists.get(chain.id, address);
+        let table = of_table(chain, address);
+        let name = listed.and_then(|it| it.name.clone()).or_else(|| own?.name.clone());
+        let symbol = listed.and_then(|it| it.symbol.clone()).or_else(|| own?.symbol.clone());
+        let decimals = listed.map(|it| it.decimals);
+        let decimals = decimals.or(table.as_ref().and_then(|it| it.decimals));
+        Some(Shown {
+            name: name.or_else(|| table.as_ref()?.name.clone()),
+            symbol: symbol.or_else(|| table.as_ref()?.symbol.clone()),
+            decimals: decimals.or_else(|| own?.decimals)?,
+            logo: listed.and_then(|it| it.logo.clone()),
+        })
+    }
+
+    fn remembered(
+        &self,
+        view: &View,
+        chain: ChainId,
+        address: Address,
+    ) -> Result<Option<Arc<Token>>, ApiError> {
+        if let Some(found) = self.remembered.get(&(chain, address)) {
+            if found.until.is_none_or(|until| Instant::now() < until) {
+                return Ok(Some(found.token));
+            }
+            self.remembered.remove(&(chain, address));
+        }
+        let Some(token) = view.token(chain, address)? else { return Ok(None) };
+        let token = Arc::new(token);
+        let found = Remembered { token: token.clone(), until: None };
+        self.remembered.insert((chain, address), found);
+        Ok(Some(token))
+    }
+
+    async fn ask(
+        &self,
+        (store, contracts): (&Store, &Contracts),
+        served: &ServedChain,
+        address: Address,
+    ) -> Result<Result<Arc<Token>, Unknown>, ApiError> {
+        let Some(pool) = &served.pool else { return Ok(Err(Unknown::NoNode)) };
+        let chain = served.chain.id;
+        // Whoever asks for the same meanwhile waits for this answer.
+        let key = (chain, address);
+        let asked = self.remembered.get_or_insert_async(&key, async {
+            let asks = [DECIMALS, SYMBOL, NAME].map(|it| Ask::new(address, it, &[]));
+            let answers = contracts.ask(pool, &asks, None).await?;
+            let token = Arc::new(read(&answers));
+            let until = token.decimals.is_none().then(|| Instant::now() + MISSING_FOR);
+            Ok::<_, Trouble>(Remembered { token, until })
+        });
+        let token = match asked.await {
+            Ok(found) => found.token,
+            Err(trouble) => return Ok(Err(Unknown::Trouble(trouble))),
+        };
+        if token.decimals.is_some() {
+            store.put_token(chain, address, &token)?;
+        }
+        Ok(Ok(token))
+    }
+}
+
+/// Answers to decimals, symbol and name.
+fn read(answers: &[abi::Answer]) -> Token {
+    let answer = |n: usize| answers.get(n).and_then(Option::as_deref);
+    Token {
+        decimals: answer(0).and_then(|it| u8::try_from(abi::word(it, 0)?).ok()),
+        symbol: answer(1).and_then(abi::text),
+        name: answer(2).and_then(abi::text),
+        source: Source::Contract,
+    }
+}
+
+/// Money is known without asking anyone.
+fn of_table(chain: &Chain, address: Address) -> Option<Token> {
+    let wrapped = chain.wrapped.as_ref().filter(|it| it.address == address).map(|it| Token {
+        name: Some(format!("Wrapped {}", chain.native.name)),
+        symbol: Some(it.symbol.clone()),
+        decimals: Some(chain.native.decimals),
+        source: Source::Table,
+    });
+    let stable = || {
+        let stable = chain.stables.iter().find(|it| it.address == address)?;
+        let symbol = Some(stable.symbol.clone());
+        Some(Token { name: None, symbol, decimals: Some(stable.decimals), source: Source::Table })
+    };
+    wrapped.or_else(stable)
+}

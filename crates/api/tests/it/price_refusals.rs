@@ -1,0 +1,119 @@
+//! What a price question may be refused with.
+
+use proptest::prelude::*;
+
+use crate::tokens_market::*;
+
+#[test]
+fn refusals_name_the_parameter_and_the_value() {
+    let mut market = Market::with(Setup { list: Some(list(&[("TKN", 18)])), ..Setup::default() });
+    market.block(market.coin());
+    let (tkn, usdc) = (addr("TKN"), market.stable("USDC"));
+    let block = market.block(market.pair("Uniswap v2", (tkn, 1_000 * E18), (usdc, 1_000 * E6)));
+    let future = format!("to_block={}", block + 1);
+    let past = format!("to_block={}", FIRST - 1);
+    for (query, status, says) in [
+        ("exchange=uniswapv9", 400, "exchange with value 'uniswapv9' is not a known exchange"),
+        ("exchange=quickswap", 400, "exchange with value 'quickswap' is not on eth"),
+        (
+            "exchange=0x00000000000000000000000000000000000000aa",
+            400,
+            "is not the factory of an exchange known on eth",
+        ),
+        ("exchange=0x12", 400, "exchange with value '0x12' is not a valid hex address"),
+        ("include=everything", 400, "include with value 'everything' is not percent_change"),
+        ("explain=maybe", 400, "explain with value 'maybe' is neither true nor false"),
+        ("to_block=latest", 400, "to_block with value 'latest' is not a block number"),
+        ("to_block=-1", 400, "to_block with value '-1' is not a block number"),
+        (&future, 400, "is in the future: the newest indexed block is"),
+        (
+            &past,
+            404,
+            "is not indexed (indexed blocks of eth: 1000-1001), and this server has no node",
+        ),
+        ("min_pair_side_liquidity_usd=lots", 400, "min_pair_side_liquidity_usd with value 'lots'"),
+        ("max_token_inactivity=soon", 400, "max_token_inactivity with value 'soon'"),
+        (
+            "exchange=sushiswapv2",
+            404,
+            "No pools found with enough liquidity, to calculate the price",
+        ),
+    ] {
+        let (found, message) = market.refused(tkn, query);
+        assert_eq!(found, status, "{query}: {message}");
+        assert!(message.contains(says), "{query}: {message}");
+    }
+    for (path, status, says) in [
+        ("erc20/0x12/price", 400, "address with value '0x12' is not a valid hex address"),
+        ("erc20/vitalik.eth/price", 400, "is not a valid hex address"),
+        ("erc20/0x00000000000000000000000000000000000000aa/price", 404, "No pools found"),
+        (
+            "erc20/0x00000000000000000000000000000000000000aa/price?chain=nowhere",
+            400,
+            "is not a known chain",
+        ),
+        (
+            "erc20/0x00000000000000000000000000000000000000aa/price?chain=sepolia",
+            400,
+            "is not offered by this operation (token price)",
+        ),
+        (
+            "erc20/0x00000000000000000000000000000000000000aa/price?chain=bsc",
+            400,
+            "is not served here",
+        ),
+        // For this operation the id of linea sepolia means linea, of which nothing is indexed here.
+        (
+            "erc20/0x00000000000000000000000000000000000000aa/price?chain=0xe705",
+            503,
+            "no block of linea is indexed yet",
+        ),
+    ] {
+        let answer = market.house.get(&format!("/api/v2.2/{path}"));
+        assert_eq!(answer.status, status, "{path}: {}", answer.body);
+        assert!(answer.message().contains(says), "{path}: {}", answer.body);
+    }
+    let keyless =
+        market.house.send(&format!("GET /api/v2.2/erc20/{tkn:#x}/price HTTP/1.1\r\n"), b"");
+    assert_eq!(keyless.status, 401);
+}
+
+#[test]
+fn a_token_whose_decimals_nobody_tells_is_refused_with_the_reason() {
+    let mut market = Market::new();
+    market.block(market.coin());
+    let (tkn, usdc) = (addr("TKN"), market.stable("USDC"));
+    market.block(market.pair("Uniswap v2", (tkn, 1_000 * E18), (usdc, 1_000 * E6)));
+    let (status, message) = market.refused(tkn, "");
+    assert_eq!(status, 503);
+    assert!(
+        message.contains(&format!("the decimals of {tkn:#x} on eth are not known")),
+        "{message}"
+    );
+}
+
+#[test]
+fn without_the_coin_in_dollars_only_dollars_count() {
+    let mut market = Market::with(Setup { list: Some(list(&[("TKN", 18)])), ..Setup::default() });
+    let (tkn, coin) = (addr("TKN"), market.wrapped());
+    market.block(market.pair("Uniswap v2", (tkn, 1_000_000 * E18), (coin, 1_000 * E18)));
+    let (status, message) = market.refused(tkn, "");
+    assert_eq!((status, message.as_str()), (404, "Could not determine native-usd price"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_query_makes_it_fall_silent(exchange in "[!-~]{0,30}", block in "[0-9a-z.-]{0,22}", usd in "[0-9a-z.+-]{0,22}", days in any::<i64>()) {
+        static MARKET: std::sync::LazyLock<Market> = std::sync::LazyLock::new(|| {
+            let mut market = Market::new();
+            market.block(market.coin());
+            market
+        });
+        let plain = |text: &str| text.replace(['#', '&', '%', ' ', '+'], "");
+        let query = format!("exchange={}&to_block={block}&min_pair_side_liquidity_usd={}&max_token_inactivity={days}", plain(&exchange), plain(&usd));
+        let answer = MARKET.ask(MARKET.wrapped(), &query);
+        prop_assert!((200..500).contains(&answer.status), "{answer:?}");
+    }
+}

@@ -1,0 +1,31 @@
+//! What tokens call themselves, as it was learned from a node. Not part of any block: it can be asked
+//! for again at any time, so losing it costs one question.
+
+use alloy_primitives::Address;
+use fjall::Readable;
+use model::chain::ChainId;
+use model::token::Token;
+
+use crate::open::Store;
+use crate::read::View;
+use crate::{Error, keys};
+
+impl Store {
+    pub fn put_token(&self, chain: ChainId, address: Address, token: &Token) -> Result<(), Error> {
+        let mut row = Vec::with_capacity(64);
+        token.pack(&mut row);
+        Ok(self.inner.tables.tokens.insert(keys::token(chain, address), row)?)
+    }
+}
+
+impl View {
+    pub fn token(&self, chain: ChainId, address: Address) -> Result<Option<Token>, Error> {
+        match self.snapshot.get(&self.tables.tokens, keys::token(chain, address))? {
+            Some(row) => {
+                let token = Token::unpack(&mut row.as_ref());
+                token.map(Some).ok_or(Error::BrokenRow { table: "tokens" })
+            }
+            None => Ok(None),
+        }
+    }
+}
