@@ -19,6 +19,8 @@ mod rebuild;
 #[cfg(test)]
 mod reorgs;
 #[cfg(test)]
+mod sales;
+#[cfg(test)]
 mod tampering;
 #[cfg(test)]
 mod traces;
