@@ -175,7 +175,7 @@ async fn a_server_reads_anew_at_its_start_or_when_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn kills_on_the_way_cost_nothing_but_time() {
     let place = Place::new();
-    let file = handmade::write(place.folder.path(), 6_000);
+    let file = handmade::write(place.folder.path(), 4_000);
     let data = place.imported("data", &file, false);
     let knowing = digest(&place.imported("known", &file, true));
     let mut rng = StdRng::seed_from_u64(7);
@@ -239,10 +239,10 @@ async fn a_server_follows_its_chain_while_it_reads_anew() {
         let asked = tokio::task::spawn_blocking(move || run_well(args));
         while !asked.is_finished() {
             let depth = rng.random_range(0..12);
-            let _ = match depth {
+            match depth {
                 0..8 => drop(write(&chain).extend(1)),
                 depth => drop(write(&chain).reorg(depth, depth + 1)),
-            };
+            }
             let address = format!("{:#x}", testkit::read(&chain).address_of("exchange").unwrap());
             client.wallet(&address, &format!("chain={CHAIN}&limit=1")).await;
             tokio::time::sleep(Duration::from_millis(rng.random_range(5..60))).await;

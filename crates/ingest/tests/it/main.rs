@@ -14,6 +14,8 @@ mod follow;
 #[cfg(test)]
 mod liars;
 #[cfg(test)]
+mod redecode;
+#[cfg(test)]
 mod reorgs;
 #[cfg(test)]
 mod setup;
