@@ -188,7 +188,7 @@ fn pair(chain: &Chain, n: u64, (one, other): (Held, Held)) -> Result<(Pool, Pool
 }
 
 fn facts(number: u64, pools: &[(Pool, PoolState)]) -> Facts {
-    let due = |n: usize| number == 0 || (number + n as u64) % CHANGES_EVERY == 0;
+    let due = |n: usize| number == 0 || (number + n as u64).is_multiple_of(CHANGES_EVERY);
     let mut changes: Vec<PoolChange> = Vec::new();
     for (n, (pool, state)) in pools.iter().enumerate().filter(|(n, _)| due(*n)) {
         changes.push(PoolChange {

@@ -49,13 +49,13 @@ fn trade(log_index: u32, bytes: &[u8]) -> Trade {
         // Few prices, zero among them, so that there are ties.
         price: U256::from(bytes[4] % 8),
         mixed: false,
-        in_native: bytes[5] % 4 != 0,
+        in_native: !bytes[5].is_multiple_of(4),
         reconciled: true,
     }
 }
 
 fn change(kind: u8, amount: u128) -> Change {
-    if kind % 3 == 0 {
+    if kind.is_multiple_of(3) {
         return Change::Liquidity(vec![RangeDelta { lower: -10, upper: 10, delta: 7 }]);
     }
     Change::State(PoolState::Ranged {
