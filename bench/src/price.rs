@@ -41,7 +41,9 @@ pub async fn run(headwater: &Path) -> Result<()> {
     server.process.stop()?;
     say("    one request at a time, median, no answers kept")?;
     let kept = [("HEADWATER__API__ANSWER_CACHE_BYTES", "0")];
-    for (name, when) in [("newest", When::Newest), ("a day", When::OneDay), ("any block", When::Any)] {
+    for (name, when) in
+        [("newest", When::Newest), ("a day", When::OneDay), ("any block", When::Any)]
+    {
         let server = serve(headwater, folder.path(), &[], &kept).await?;
         let mut medians = Vec::new();
         for pools in SIZES {
@@ -132,7 +134,10 @@ fn build(folder: &Path) -> Result<()> {
     for stable in &eth.stables {
         for (n, liquidity) in [(0, 40), (1, 20), (2, 10)] {
             let units = 10u128.pow(stable.decimals.into());
-            let held = ((coin, liquidity * 1_000 * 10u128.pow(18)), (stable.address, liquidity * 2_000_000 * units));
+            let held = (
+                (coin, liquidity * 1_000 * 10u128.pow(18)),
+                (stable.address, liquidity * 2_000_000 * units),
+            );
             pools.push(pair(eth, n, held)?);
         }
     }
@@ -183,7 +188,7 @@ fn pair(chain: &Chain, n: u64, (one, other): (Held, Held)) -> Result<(Pool, Pool
 }
 
 fn facts(number: u64, pools: &[(Pool, PoolState)]) -> Facts {
-    let due = |n: usize| number == 0 || (number + n as u64) % CHANGES_EVERY == 0;
+    let due = |n: usize| number == 0 || (number + n as u64).is_multiple_of(CHANGES_EVERY);
     let mut changes: Vec<PoolChange> = Vec::new();
     for (n, (pool, state)) in pools.iter().enumerate().filter(|(n, _)| due(*n)) {
         changes.push(PoolChange {

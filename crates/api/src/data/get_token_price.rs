@@ -162,13 +162,14 @@ impl Pricing<'_> {
     }
 
     fn gather<'b>(&'b self, book: &'b Book, block: u64) -> Gather<'b> {
-        let first = self.coverage.range_of(block).map_or(block, |(from, _)| from);
+        let (first, newest) = self.coverage.range_of(block).unwrap_or((block, block));
         Gather {
             view: &self.view,
             memory: &self.app.prices.memory,
             chain: self.served.chain.id,
             book,
             blocks: (first, block),
+            newest,
             before: minute_of_blocks(&self.served.chain),
             version: self.version,
         }
