@@ -93,6 +93,12 @@ fn unpack_one(input: &mut &[u8]) -> Option<(u8, Fingerprint)> {
 }
 
 impl View {
+    /// Changes whenever facts of the chain may: with every commit, and with another reading of them.
+    pub fn facts_version(&self, chain: ChainId) -> Result<u64, Error> {
+        let generation = self.generations(chain)?.current;
+        Ok((self.journal_head(chain)? << 8) | u64::from(generation))
+    }
+
     pub fn generations(&self, chain: ChainId) -> Result<Generations, Error> {
         match self.snapshot.get(&self.tables.generations, keys::chain(chain))? {
             Some(row) => Generations::unpack(&row).ok_or(Error::BrokenRow { table: "generations" }),

@@ -48,7 +48,7 @@ pub async fn get_token_price(
     let view = app.parts.store.view();
     let coverage = view.coverage(served.chain.id)?;
     let asked = wanted.at(served, wanted.block(served, &coverage)?, profile);
-    let version = view.journal_head(served.chain.id)?;
+    let version = view.facts_version(served.chain.id)?;
     let body = match app.prices.answers.get(&asked, version) {
         Some(body) => body,
         None => {
@@ -162,13 +162,14 @@ impl Pricing<'_> {
     }
 
     fn gather<'b>(&'b self, book: &'b Book, block: u64) -> Gather<'b> {
-        let first = self.coverage.range_of(block).map_or(block, |(from, _)| from);
+        let (first, newest) = self.coverage.range_of(block).unwrap_or((block, block));
         Gather {
             view: &self.view,
             memory: &self.app.prices.memory,
             chain: self.served.chain.id,
             book,
             blocks: (first, block),
+            newest,
             before: minute_of_blocks(&self.served.chain),
             version: self.version,
         }

@@ -68,6 +68,7 @@ proptest! {
     #[test]
     fn addresses(address in text()) {
         is_answered(&HOUSE.get(&format!("/api/v2.2/{address}?chain=sim")))?;
+        is_answered(&HOUSE.get(&format!("/api/v2.2/erc20/{address}/price?chain=sim")))?;
     }
 
     #[test]

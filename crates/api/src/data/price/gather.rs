@@ -2,7 +2,8 @@
 //!
 //! Cost: a token's pools are found by their partner, so a coin that everything trades against is no
 //! dearer than any other. Up to [`DEEPEST`] pools all are read, each time. Where there are more, all are
-//! read once in [`EPOCH_BITS`] blocks to find the deepest, and only those in between.
+//! read once in an epoch of blocks to find the deepest, and only those for every other question in it.
+//! Which those are depends on the epoch alone, not on who asked first.
 
 use std::sync::Arc;
 
@@ -17,11 +18,13 @@ use super::partners;
 
 /// Pools heard for one price.
 const DEEPEST: usize = 32;
-/// For so many blocks (as a power of two) the deepest pools are taken to stay the deepest.
-const EPOCH_BITS: u32 = 5;
+/// Epochs in blocks, as powers of two. Near the head a new pool must soon be heard; further back both ends
+/// of an epoch are known, so it may be long.
+const NEAR_BITS: u32 = 5;
+const FAR_BITS: u32 = 10;
 
 /// A token on an exchange or any, in one epoch.
-type RankKey = (ChainId, Address, Option<Address>, u64);
+type RankKey = (ChainId, Address, Option<Address>, (u32, u64));
 /// Native pools at a block, seen at a position of the journal.
 type NativeKey = (ChainId, u64, u64);
 
@@ -44,6 +47,8 @@ pub struct Gather<'a> {
     pub book: &'a Book,
     /// Every block between these is stored: what a pool held before them may have changed unseen.
     pub blocks: (u64, u64),
+    /// The last one of which that is so, too.
+    pub newest: u64,
     /// How many blocks earlier a pool is looked at, too.
     pub before: u64,
     /// The journal's position.
@@ -66,19 +71,36 @@ impl Gather<'_> {
 
     /// Pools of a token with money. `native` says what the native coin is worth.
     pub fn pools(&self, asked: &Asked, native: &[PoolAt]) -> Result<Vec<PoolAt>, store::Error> {
-        let epoch = self.blocks.1 >> EPOCH_BITS;
-        let key = (self.chain, asked.token, asked.exchange, epoch);
+        let epoch = self.epoch();
+        let key = (self.chain, asked.token, asked.exchange, epoch.number);
         if let Some(known) = self.memory.deepest.get(&key) {
-            return self.with_before(self.states(&known)?);
+            return self.with_before(self.states(&known, self.blocks.1)?);
         }
-        let mut all = self.states(&self.listed(asked)?)?;
-        if all.len() > DEEPEST {
-            let deepest = self.deepest(asked, &all, native);
-            all.retain(|it| deepest.contains(&it.pool.id));
-            let pools: Vec<Pool> = all.iter().map(|it| it.pool.clone()).collect();
-            self.memory.deepest.insert(key, Arc::new(pools));
+        let mut pools = self.listed(asked)?;
+        if pools.len() > DEEPEST {
+            let mut deepest = Vec::new();
+            for block in epoch.looked_at {
+                deepest.extend(self.deepest(asked, &self.states(&pools, block)?, native));
+            }
+            // Fewer than are heard anyway say nothing about those that came later in the epoch.
+            if deepest.len() >= DEEPEST {
+                pools.retain(|it| deepest.contains(&it.id));
+                self.memory.deepest.insert(key, Arc::new(pools.clone()));
+            }
         }
-        self.with_before(all)
+        self.with_before(self.states(&pools, self.blocks.1)?)
+    }
+
+    fn epoch(&self) -> Epoch {
+        let (first, block) = self.blocks;
+        let far_start = block >> FAR_BITS << FAR_BITS;
+        let far_end = far_start + (1 << FAR_BITS) - 1;
+        if far_end <= self.newest {
+            let number = (FAR_BITS, block >> FAR_BITS);
+            return Epoch { number, looked_at: vec![far_start.max(first), far_end] };
+        }
+        let near_start = block >> NEAR_BITS << NEAR_BITS;
+        Epoch { number: (NEAR_BITS, block >> NEAR_BITS), looked_at: vec![near_start.max(first)] }
     }
 
     /// Whether any pool of the token is known, at any block.
@@ -106,11 +128,12 @@ impl Gather<'_> {
         std::iter::once(token).chain(coin)
     }
 
-    fn states(&self, pools: &[Pool]) -> Result<Vec<PoolAt>, store::Error> {
+    fn states(&self, pools: &[Pool], block: u64) -> Result<Vec<PoolAt>, store::Error> {
+        let blocks = (self.blocks.0, block);
         let mut found = Vec::with_capacity(pools.len());
         for pool in pools {
             if let Some((state, block)) =
-                self.view.pool_state_within(self.chain, &pool.id, self.blocks)?
+                self.view.pool_state_within(self.chain, &pool.id, blocks)?
             {
                 found.push(PoolAt { pool: pool.clone(), state, before: None, block });
             }
@@ -144,6 +167,13 @@ impl Gather<'_> {
         };
         price::deepest(self.book, &question, &Settings::default(), DEEPEST)
     }
+}
+
+struct Epoch {
+    /// How long it is, and which.
+    number: (u32, u64),
+    /// The blocks at which all pools are compared.
+    looked_at: Vec<u64>,
 }
 
 /// Whose pools.
