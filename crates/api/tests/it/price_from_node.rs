@@ -23,6 +23,9 @@ fn with_node(world: World) -> (Market, FakeNode) {
     (market, node)
 }
 
+/// What a token answers to name, symbol and decimals, and what is shown of it.
+type Named = (&'static str, Said, Said, Said, [Option<&'static str>; 3]);
+
 fn bytes32(text: &[u8]) -> Vec<u8> {
     let mut out = text.to_vec();
     out.resize(32, 0);
@@ -35,7 +38,7 @@ fn names_of_every_kind_are_shown_harmlessly_with_and_without_multicall() {
         let (mut market, node) = with_node(World { has_multicall, ..World::default() });
         let usdc = market.stable("USDC");
         let plain = |n: usize| Ok(words(&[n]));
-        let cases: [(&str, Said, Said, Said, [Option<&str>; 3]); 8] = [
+        let cases: [Named; 8] = [
             (
                 "plain",
                 Ok(string(b"Plain Coin")),
@@ -56,7 +59,7 @@ fn names_of_every_kind_are_shown_harmlessly_with_and_without_multicall() {
                 Ok(string(&[b'x'; 60_000])),
                 Ok(string(b"\x1b[31mRED\x07")),
                 plain(8),
-                [Some(&X96), Some("[31mRED"), Some("8")],
+                [Some(X96), Some("[31mRED"), Some("8")],
             ),
             (
                 "turned",

@@ -8,6 +8,7 @@ mod commit;
 mod coverage;
 #[cfg(test)]
 mod open;
+mod pools;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
