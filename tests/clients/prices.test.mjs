@@ -29,9 +29,8 @@ describe('moralis (JS) getTokenPrice', () => {
     assert.equal(json.pairAddress.toLowerCase(), pairOf('uniswapv2', TOKEN, WETH));
     assert.equal(json.pairTotalLiquidityUsd, '13500000.00');
     assert.equal(body.nativePrice.value, '3000000000000000');
-    // The SDK takes the value for whole coins of as many decimals, here as with the live service.
-    assert.equal(body.nativePrice.decimals, 18);
-    assert.equal(result.nativePrice.wei, `3000000000000000${'0'.repeat(18)}`);
+    // The SDK takes the value for whole coins and scales it by our decimals, as it does with the live service.
+    assert.equal(result.nativePrice.wei, String(3_000_000_000_000_000n * 10n ** 18n));
     assert.equal(body.nativePrice.address, WETH);
   });
 

@@ -23,14 +23,14 @@ fn with_node(world: World) -> (Market, FakeNode) {
     (market, node)
 }
 
+/// What a token answers to name, symbol and decimals, and what is shown of it.
+type Named = (&'static str, Said, Said, Said, [Option<&'static str>; 3]);
+
 fn bytes32(text: &[u8]) -> Vec<u8> {
     let mut out = text.to_vec();
     out.resize(32, 0);
     out
 }
-
-/// A token, what it says of its name, symbol and decimals, and what is shown of them.
-type Case = (&'static str, Said, Said, Said, [Option<&'static str>; 3]);
 
 #[test]
 fn names_of_every_kind_are_shown_harmlessly_with_and_without_multicall() {
@@ -38,7 +38,7 @@ fn names_of_every_kind_are_shown_harmlessly_with_and_without_multicall() {
         let (mut market, node) = with_node(World { has_multicall, ..World::default() });
         let usdc = market.stable("USDC");
         let plain = |n: usize| Ok(words(&[n]));
-        let cases: [Case; 8] = [
+        let cases: [Named; 8] = [
             (
                 "plain",
                 Ok(string(b"Plain Coin")),

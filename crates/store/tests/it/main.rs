@@ -14,6 +14,7 @@ mod generations;
 mod made_facts;
 #[cfg(test)]
 mod open;
+mod pools;
 #[cfg(test)]
 mod random;
 #[cfg(test)]

@@ -17,7 +17,7 @@ use store::View;
 use super::partners;
 
 /// Pools heard for one price.
-const DEEPEST: usize = 32;
+const DEEPEST: usize = 16;
 /// Epochs in blocks, as powers of two. Near the head a new pool must soon be heard; further back both ends
 /// of an epoch are known, so it may be long.
 const NEAR_BITS: u32 = 5;
