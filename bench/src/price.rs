@@ -33,7 +33,7 @@ pub async fn run(headwater: &Path) -> Result<()> {
     build(folder.path())?;
     let took = start.elapsed().as_secs_f64();
     say(&format!("made a store of {BLOCKS} blocks with 1,019 pools in {took:.0} s"))?;
-    say("(g) token price, requests/s, best of alternated runs")?;
+    say("(h) token price, requests/s, best of alternated runs")?;
     let server = serve(headwater, folder.path(), &[], &[]).await?;
     for pools in SIZES {
         against_bare(&server.url, pools).await?;

@@ -58,12 +58,13 @@ impl FactsRow {
             let place = place as u32;
             let on = |market| SalesOf { chain, generation, contract: trade.contract, market };
             let own = on(Some(trade.market));
-            keys.listed.extend([on(None), own].map(|sales| sales.trade(number, place)));
-            if trade.in_native && trade.price > U256::ZERO {
-                // Of all markets the lowest is the lowest of each: there are few.
-                keys.priced.extend(LOWEST_LEVELS.iter().map(|(level, shift)| {
-                    own.price((*level, number >> shift), trade.price, (number, place))
-                }));
+            for sales in [on(None), own] {
+                keys.listed.push(sales.trade(number, place));
+                if trade.in_native && trade.price > U256::ZERO {
+                    keys.priced.extend(LOWEST_LEVELS.iter().map(|(level, shift)| {
+                        sales.price((*level, number >> shift), trade.price, (number, place))
+                    }));
+                }
             }
         }
         keys

@@ -40,6 +40,12 @@ pub fn by_time(chain: ChainId, timestamp: u64, number: u64) -> [u8; 24] {
 pub fn chain(chain: ChainId) -> [u8; 8] {
     chain.0.to_be_bytes()
 }
+
+/// In the table of what the store knows of itself: the chain's newest journal entry.
+pub fn journal_head(chain: ChainId) -> [u8; 13] {
+    join!(13: b"head/", chain.0.to_be_bytes())
+}
+
 /// All rows of a wallet, as a prefix.
 pub fn of_wallet(chain: ChainId, address: Address) -> [u8; 28] {
     join!(28: chain.0.to_be_bytes(), address)

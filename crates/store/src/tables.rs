@@ -59,7 +59,7 @@ tables! {
     facts: Rows,
     /// chain, generation, contract, market or any, !number, !place among the block's trades → nothing.
     nft_trades: Run,
-    /// chain, generation, contract, market, level, bucket, price, number, place → nothing.
+    /// chain, generation, contract, market or any, level, bucket, price, number, place → nothing.
     nft_lowest: Run,
     /// chain, generation, token, other token, pool → pool. Never taken back: what a pool is does not
     /// depend on the block that told of it.

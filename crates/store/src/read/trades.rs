@@ -83,20 +83,16 @@ impl View {
         market: Option<Market>,
         from_block: u64,
     ) -> Result<Option<(TradePlace, Trade)>, Error> {
-        let all = self.sales_of(chain, contract, market)?;
+        let sales = self.sales_of(chain, contract, market)?;
         let mut lowest = Lowest::default();
-        // Prices are kept by market: of several, the lowest is the lowest of each.
-        for one in Market::ALL.into_iter().filter(|one| market.is_none_or(|asked| asked == *one)) {
-            let sales = SalesOf { market: Some(one), ..all };
-            self.lowest_on_market(&sales, from_block, &mut lowest)?;
-        }
+        self.find_lowest(&sales, from_block, &mut lowest)?;
         let Some((_, number, place)) = lowest.0 else { return Ok(None) };
-        let row = self.facts_row(&all, number)?;
+        let row = self.facts_row(&sales, number)?;
         let trade = row.trades.get(place as usize).cloned().ok_or(BROKEN)?;
         Ok(Some(((number, place), trade)))
     }
 
-    fn lowest_on_market(
+    fn find_lowest(
         &self,
         sales: &SalesOf,
         from_block: u64,

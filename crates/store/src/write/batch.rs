@@ -168,6 +168,8 @@ impl<'a> Batch<'a> {
         for entry in self.entries.clone() {
             self.put(&t.journal, keys::block(self.chain, entry.seq), entry.pack());
         }
+        let head = self.seq.to_be_bytes().to_vec();
+        self.put(&t.meta, keys::journal_head(self.chain), head);
         let coverage = (!self.coverage.is_empty()).then(|| self.coverage.pack());
         let key = Slice::from(keys::chain(self.chain));
         self.ops.push(Op { table: t.coverage.clone(), key, value: coverage });
