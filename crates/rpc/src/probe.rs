@@ -88,16 +88,14 @@ pub async fn probe(
     probe.check_chain(expected.chain_id).await?;
     let head = probe.head(id).await?;
     let client = probe.client().await?;
-    let sample = probe.sample(head.number).await?;
-    let receipts = probe.receipts(&sample).await?;
-    let traces = probe.traces(&sample, expected.traces, &client).await?;
+    let (receipts, traces) = probe.methods(head.number, expected.traces, &client).await?;
     let oldest_block = probe.oldest_block(head.number).await?;
     let traces_old_blocks = match traces {
         Traces::None => false,
         // Not block 1: the state of the genesis is kept even by nodes that prune all other.
         found => {
             let middle = (head.number / 2).max(oldest_block);
-            probe.can_trace(found, &Sample { number: middle, transactions: 0 }).await?
+            probe.can_trace(found, &Sample { number: middle, hash: None, transactions: 0 }).await?
         }
     };
     let capabilities = Capabilities { client, receipts, traces, oldest_block, traces_old_blocks };
@@ -108,9 +106,18 @@ struct Probe<'a> {
     upstream: &'a Upstream,
 }
 
+/// As much of a block as a sample needs.
+#[derive(Deserialize)]
+struct Body {
+    hash: Box<str>,
+    transactions: Vec<IgnoredAny>,
+}
+
 /// A recent block to try methods on, best one with transactions: an empty one proves little.
 struct Sample {
     number: u64,
+    /// As written.
+    hash: Option<Box<str>>,
     transactions: usize,
 }
 
@@ -158,20 +165,43 @@ impl Probe<'_> {
         Ok(name.chars().take(120).collect())
     }
 
-    async fn sample(&self, head: u64) -> Result<Sample, Failure> {
-        #[derive(Deserialize)]
-        struct Body {
-            transactions: Vec<IgnoredAny>,
-        }
-        for number in (head.saturating_sub(LOOK_BACK)..=head).rev() {
-            let answer = self.ask(Call::block_by_number(number, false)).await?;
-            let body = answer.ok().and_then(|a| a.parse::<Body>().ok());
-            let transactions = body.map_or(0, |body| body.transactions.len());
-            if transactions > 0 {
-                return Ok(Sample { number, transactions });
+    /// How the node gives receipts and traces, tried on a block. A block that is replaced by another
+    /// meanwhile shows nothing: its successor has more transactions, or fewer.
+    async fn methods(
+        &self,
+        head: u64,
+        choice: TraceChoice,
+        client: &str,
+    ) -> Result<(Receipts, Traces), Failure> {
+        let mut trial = 1;
+        loop {
+            let sample = self.sample(head).await?;
+            let receipts = self.receipts(&sample).await?;
+            let traces = self.traces(&sample, choice, client).await?;
+            let now = self.body(sample.number).await?.map(|body| body.hash);
+            if now == sample.hash || trial == TRIALS {
+                return Ok((receipts, traces));
             }
+            trial += 1;
         }
-        Ok(Sample { number: head, transactions: 0 })
+    }
+
+    async fn body(&self, number: u64) -> Result<Option<Body>, Failure> {
+        let answer = self.ask(Call::block_by_number(number, false)).await?;
+        Ok(answer.ok().and_then(|answer| answer.parse().ok()))
+    }
+
+    async fn sample(&self, head: u64) -> Result<Sample, Failure> {
+        let mut newest = None;
+        for number in (head.saturating_sub(LOOK_BACK)..=head).rev() {
+            let Some(body) = self.body(number).await? else { continue };
+            let hash = Some(body.hash);
+            if !body.transactions.is_empty() {
+                return Ok(Sample { number, hash, transactions: body.transactions.len() });
+            }
+            newest = newest.or(hash);
+        }
+        Ok(Sample { number: head, hash: newest, transactions: 0 })
     }
 
     async fn receipts(&self, sample: &Sample) -> Result<Receipts, Failure> {
