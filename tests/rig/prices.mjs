@@ -49,7 +49,10 @@ export async function compareMoney(headwater, book) {
   }
   const { body: usdc } = await ask(headwater, book.contracts.USDC, { include: 'percent_change' }, 'live');
   assert.equal(usdc.tokenSymbol, 'USDC');
-  assert.ok(usdc.tokenName && Math.abs(usdc.usdPrice - 1) < 0.2, JSON.stringify(usdc));
+  // Nobody keeps the rig's pools in line with each other, so a stable may stray; then it must be doubted.
+  const strays = Math.abs(usdc.usdPrice - 1) > 0.05;
+  assert.ok(usdc.tokenName && usdc.usdPrice > 0, JSON.stringify(usdc));
+  assert.ok(!strays || usdc.explain.confidence !== 'high', JSON.stringify(usdc));
   const none = await ask(headwater, book.contracts.MKR, {});
   assert.deepEqual([none.status, none.body.message], [404, 'No pools found with enough liquidity, to calculate the price']);
   const nobody = await ask(headwater, '0x00000000000000000000000000000000000000aa', {});
