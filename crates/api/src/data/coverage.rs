@@ -1,18 +1,36 @@
-//! Says which blocks an answer rests on.
+//! What the headers of every data answer say: what it cost, and which blocks it rests on.
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use store::Coverage;
 
 use crate::app::ServedChain;
+use crate::hosts::WEIGHT;
 use crate::params::Blocks;
+use crate::wire::VARY;
 
 const INDEXED: HeaderName = HeaderName::from_static("x-indexed-blocks");
 const COVERAGE: HeaderName = HeaderName::from_static("x-coverage");
 /// A store of many islands would otherwise make headers no client takes.
 const RANGES_MAX: usize = 64;
 
+/// The blocks that were looked at, and those that the question could be about.
+pub struct RestsOn<'a> {
+    pub served: &'a ServedChain,
+    pub coverage: &'a Coverage,
+    pub asked: Blocks,
+}
+
+impl RestsOn<'_> {
+    /// Every data answer, found or not, carries these.
+    pub fn describe(&self, headers: &mut HeaderMap, units: u32) {
+        headers.insert(header::VARY, HeaderValue::from_static(VARY));
+        headers.insert(WEIGHT, HeaderValue::from(units));
+        tell(headers, self.served, self.coverage, self.asked);
+    }
+}
+
 /// `X-Indexed-Blocks` always, `X-Coverage: partial` where the question reaches outside.
-pub fn tell(headers: &mut HeaderMap, served: &ServedChain, coverage: &Coverage, asked: Blocks) {
+fn tell(headers: &mut HeaderMap, served: &ServedChain, coverage: &Coverage, asked: Blocks) {
     let all = coverage.ranges();
     let shown = all.get(all.len().saturating_sub(RANGES_MAX)..).unwrap_or_default();
     let text: Vec<String> = shown.iter().map(|(from, to)| format!("{from}-{to}")).collect();

@@ -2,17 +2,17 @@
 //! native coin or in the token that stands for it.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use model::chain::Operation;
 
-use super::coverage;
+use super::coverage::RestsOn;
 use super::trade_row::{Shape, SoldIn, TradeRow};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::hosts::{Key, WEIGHT};
+use crate::hosts::Key;
 use crate::params::{self, BlockRange, Path, Query};
-use crate::wire::{Profile, VARY};
+use crate::wire::Profile;
 
 /// Compute units of one answer.
 const UNITS: u32 = 40;
@@ -51,10 +51,8 @@ pub async fn get_nft_lowest_price(
         // Refused like other things that are not there, but it rests on blocks as an answer does.
         None => none(days, &served.chain.native.symbol).into_response(),
     };
-    let out = response.headers_mut();
-    out.insert(header::VARY, HeaderValue::from_static(VARY));
-    out.insert(WEIGHT, HeaderValue::from(UNITS));
-    coverage::tell(out, served, coverage, window.reach);
+    let rests_on = RestsOn { served, coverage, asked: window.reach };
+    rests_on.describe(response.headers_mut(), UNITS);
     Ok(response)
 }
 

@@ -4,7 +4,7 @@
 
 use alloy_primitives::{Address, U256};
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use model::chain::Operation;
 use model::cursor::{Position, QuestionDigest};
@@ -12,14 +12,15 @@ use model::facts::Market;
 use store::read::{TradesPage, TradesQuestion};
 use store::{Coverage, View};
 
+use super::coverage::RestsOn;
 use super::paging::Paging;
+use super::row;
 use super::trade_row::{Shape, SoldIn, TradeRow};
-use super::{coverage, row};
 use crate::app::{App, ServedChain};
 use crate::error::ApiError;
-use crate::hosts::{Key, WEIGHT};
+use crate::hosts::Key;
 use crate::params::{self, BlockRange, Blocks, Path, Query};
-use crate::wire::{Profile, VARY};
+use crate::wire::Profile;
 
 /// Compute units of one answer.
 const UNITS: u32 = 40;
@@ -42,10 +43,8 @@ pub async fn get_nft_trades(
     let (question, paging, reach) = asking.read(&query)?;
     let body = gateway::off_the_reactor(|| asking.answer(&question, &paging))?;
     let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
-    let out = response.headers_mut();
-    out.insert(header::VARY, HeaderValue::from_static(VARY));
-    out.insert(WEIGHT, HeaderValue::from(UNITS));
-    coverage::tell(out, served, coverage, reach);
+    let rests_on = RestsOn { served, coverage, asked: reach };
+    rests_on.describe(response.headers_mut(), UNITS);
     Ok(response)
 }
 

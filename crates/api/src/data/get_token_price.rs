@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use model::chain::Operation;
 use model::price::{self, Book, NoPrice, PoolAt, Price, Question, Ratio, Settings};
 use store::{Coverage, View};
 
-use super::coverage;
+use super::coverage::RestsOn;
 use super::price::asked::{Asked, Wanted};
 use super::price::at_node::{AskNode, Where};
 use super::price::gather::{self, Gather};
@@ -20,10 +20,10 @@ use super::price::write::PriceRecord;
 use crate::app::{App, ServedChain};
 use crate::contracts::Trouble;
 use crate::error::ApiError;
-use crate::hosts::{Key, WEIGHT};
+use crate::hosts::Key;
 use crate::params::{self, Path, Query};
 use crate::tokens::{Shown, Unknown};
-use crate::wire::{Profile, VARY};
+use crate::wire::Profile;
 
 /// Compute units of one answer, and what the change since yesterday adds.
 const UNITS: u32 = 50;
@@ -60,10 +60,8 @@ pub async fn get_token_price(
         }
     };
     let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
-    let out = response.headers_mut();
-    out.insert(header::VARY, HeaderValue::from_static(VARY));
-    out.insert(WEIGHT, HeaderValue::from(units));
-    coverage::tell(out, served, &coverage, (asked.block, asked.block));
+    let rests_on = RestsOn { served, coverage: &coverage, asked: (asked.block, asked.block) };
+    rests_on.describe(response.headers_mut(), units);
     Ok(response)
 }
 

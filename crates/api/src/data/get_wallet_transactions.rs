@@ -9,15 +9,16 @@ use model::chain::Operation;
 use store::View;
 use store::read::WalletPage;
 
+use super::coverage::RestsOn;
+use super::row;
 use super::wallet_asked::{Asked, Known};
 use super::wallet_row::WalletRow;
-use super::{coverage, row};
 use crate::answers::Answer;
 use crate::app::{App, ServedChain};
 use crate::error::ApiError;
-use crate::hosts::{Key, WEIGHT};
+use crate::hosts::Key;
 use crate::params::{self, Path, Query};
-use crate::wire::{Profile, VARY};
+use crate::wire::Profile;
 
 /// Compute units of one answer, and what internal transactions add.
 const UNITS: u32 = 30;
@@ -44,10 +45,9 @@ pub async fn get_wallet_transactions(
     let asked = Asked::read(&known, &query)?;
     let answer = Answering { app: &app, served, view, asked: &asked }.answer()?;
     let mut response = ([(header::CONTENT_TYPE, "application/json")], answer.body).into_response();
+    let rests_on = RestsOn { served, coverage, asked: asked.reach };
     let out = response.headers_mut();
-    out.insert(header::VARY, HeaderValue::from_static(VARY));
-    out.insert(WEIGHT, HeaderValue::from(units));
-    coverage::tell(out, served, coverage, asked.reach);
+    rests_on.describe(out, units);
     if answer.traces_missing {
         out.insert(TRACES, HeaderValue::from_static("missing"));
     }

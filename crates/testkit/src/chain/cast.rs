@@ -25,7 +25,7 @@ pub struct Contracts {
     pub factory: Address,
     pub proxy: Address,
     pub implementation: Address,
-    pub library: Address,
+    pub lent_code: Address,
     pub tokens: [Address; 3],
     pub nft: Address,
 }
@@ -57,7 +57,7 @@ impl Cast {
                 factory: at("factory"),
                 proxy: at("proxy"),
                 implementation: at("implementation"),
-                library: at("library"),
+                lent_code: at("library"),
                 tokens: std::array::from_fn(|n| nth("token", n as u64)),
                 nft: at("nft"),
             },

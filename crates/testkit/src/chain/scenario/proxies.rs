@@ -15,7 +15,7 @@ const PRECOMPILE: Address = Address::with_last_byte(1);
 
 pub fn proxy(stage: &mut Stage) -> Plan {
     let c = &stage.cast.contracts;
-    let (proxy, implementation, library) = (c.proxy, c.implementation, c.library);
+    let (proxy, implementation, library) = (c.proxy, c.implementation, c.lent_code);
     let value = stage.amount(stage.sender);
     let paid = stage.cast.any_wallet(stage.rng);
     let recover = Frame::new(FrameKind::StaticCall, library, PRECOMPILE, 0)
