@@ -41,18 +41,18 @@ impl<'a> Params<'a> {
     }
 
     pub fn hash(&self, position: usize) -> Result<B256, Failure> {
-        let value = B256::read_json(self.text(position));
+        let value = B256::read_json(self.text(position).as_bytes());
         value.map(|(hash, _)| hash).ok_or_else(|| self.wrong(position, "a 32-byte hash with 0x"))
     }
 
     pub fn boolean(&self, position: usize) -> Result<bool, Failure> {
-        let value = bool::read_json(self.text(position));
+        let value = bool::read_json(self.text(position).as_bytes());
         value.map(|(value, _)| value).ok_or_else(|| self.wrong(position, "true or false"))
     }
 
     pub fn quantity(&self, position: usize) -> Result<u64, Failure> {
         let text = self.text(position);
-        let value = text.starts_with('"').then(|| u64::read_json(text)).flatten();
+        let value = text.starts_with('"').then(|| u64::read_json(text.as_bytes())).flatten();
         value.map(|(value, _)| value).ok_or_else(|| self.wrong(position, "a hex quantity with 0x"))
     }
 

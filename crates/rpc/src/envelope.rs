@@ -156,7 +156,7 @@ impl<'a> Envelope<'a> {
         let mut envelope = Envelope::default();
         for (name, value) in members {
             let given = Some(*value).filter(|value| *value != b"null");
-            match *name {
+            match name.as_ref() {
                 b"id" => envelope.id = given,
                 b"result" => envelope.result = Some(value),
                 b"error" => envelope.error = given,

@@ -1,126 +1,40 @@
 //! Where the values of a large JSON text begin and end, without reading them.
 //!
 //! Blocks come by the megabyte and are read once, by whoever knows their fields; reading them here
-//! too, only to cut them out of their envelope, would double that work. So this looks at strings and
-//! brackets alone: it never cuts well-formed JSON in the wrong place, and what is not well-formed
-//! fails when it is read.
+//! too, only to cut them out of their envelope, would double that work. What is not well-formed fails
+//! when it is read.
 
-/// A member's name as written, without quotes, and its value.
-pub type Member<'a> = (&'a [u8], &'a [u8]);
+use model::raw::reader::Reader;
+use std::borrow::Cow;
+
+/// A member's name and its value as written.
+pub type Member<'a> = (Cow<'a, [u8]>, &'a [u8]);
 
 /// The members of the object that `text` is; `None` where it is no object.
 pub fn object(text: &[u8]) -> Option<Vec<Member<'_>>> {
-    let mut skim = Skim { rest: text };
-    let members = skim.members()?;
-    skim.is_at_end().then_some(members)
+    let mut reader = Reader::new(text);
+    let members = members(&mut reader)?;
+    reader.is_at_end().then_some(members)
 }
 
 /// The members of each object of the list that `text` is.
 pub fn objects(text: &[u8]) -> Option<Vec<Vec<Member<'_>>>> {
-    let mut skim = Skim { rest: text };
-    let mut list = Vec::new();
-    skim.expect(b'[')?;
-    if !skim.take(b']') {
-        loop {
-            list.push(skim.members()?);
-            if !skim.take(b',') {
-                break;
-            }
-        }
-        skim.expect(b']')?;
+    let mut reader = Reader::new(text);
+    let (mut list, mut is_first) = (Vec::new(), true);
+    reader.expect(b'[')?;
+    while reader.next_item(b']', &mut is_first)? {
+        list.push(members(&mut reader)?);
     }
-    skim.is_at_end().then_some(list)
+    reader.is_at_end().then_some(list)
 }
 
-struct Skim<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Skim<'a> {
-    fn take(&mut self, byte: u8) -> bool {
-        self.rest = self.rest.trim_ascii_start();
-        match self.rest.split_first() {
-            Some((first, rest)) if *first == byte => {
-                self.rest = rest;
-                true
-            }
-            _ => false,
-        }
+fn members<'a>(reader: &mut Reader<'a>) -> Option<Vec<Member<'a>>> {
+    let (mut members, mut is_first) = (Vec::with_capacity(4), true);
+    reader.expect(b'{')?;
+    while let Some(name) = reader.next_name(&mut is_first)? {
+        members.push((name, reader.value()?));
     }
-
-    fn expect(&mut self, byte: u8) -> Option<()> {
-        self.take(byte).then_some(())
-    }
-
-    fn is_at_end(&self) -> bool {
-        self.rest.trim_ascii_start().is_empty()
-    }
-
-    fn members(&mut self) -> Option<Vec<Member<'a>>> {
-        let mut members = Vec::with_capacity(4);
-        self.expect(b'{')?;
-        if self.take(b'}') {
-            return Some(members);
-        }
-        loop {
-            let name = self.value()?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-            self.expect(b':')?;
-            members.push((name, self.value()?));
-            if !self.take(b',') {
-                break;
-            }
-        }
-        self.expect(b'}')?;
-        Some(members)
-    }
-
-    /// One value, from its first character to its last.
-    fn value(&mut self) -> Option<&'a [u8]> {
-        let text = self.rest.trim_ascii_start();
-        let end = match text.split_first()? {
-            (b'"', inside) => text.len() - after_string(inside)?.len(),
-            (b'{' | b'[', inside) => text.len() - after_nested(inside)?.len(),
-            // A number, `true`, `false` or `null`.
-            _ => text.iter().position(|b| b",}] \t\r\n".contains(b)).unwrap_or(text.len()),
-        };
-        let (value, rest) = text.split_at_checked(end)?;
-        self.rest = rest;
-        (!value.is_empty()).then_some(value)
-    }
-}
-
-/// What follows the string whose first quote was taken.
-fn after_string(mut rest: &[u8]) -> Option<&[u8]> {
-    loop {
-        let found = memchr::memchr2(b'"', b'\\', rest)?;
-        let (stop, after) = rest.get(found..)?.split_first()?;
-        if *stop == b'"' {
-            return Some(after);
-        }
-        // A backslash and whatever it escapes.
-        rest = after.get(1..)?;
-    }
-}
-
-/// What follows the object or list whose first bracket was taken.
-fn after_nested(mut rest: &[u8]) -> Option<&[u8]> {
-    let mut depth = 1usize;
-    while depth > 0 {
-        let (byte, after) = rest.split_first()?;
-        rest = match byte {
-            b'"' => after_string(after)?,
-            b'{' | b'[' => {
-                depth += 1;
-                after
-            }
-            b'}' | b']' => {
-                depth -= 1;
-                after
-            }
-            _ => after,
-        };
-    }
-    Some(rest)
+    Some(members)
 }
 
 #[cfg(test)]
@@ -135,15 +49,18 @@ mod tests {
         let members = object(text.as_bytes()).unwrap();
         let expected: [(&str, &str); 5] = [
             ("a", r#"{"x":["}",{"\"]":1}]}"#),
-            (r#"b\""#, "[ ]"),
+            (r#"b""#, "[ ]"),
             ("c", "null"),
             ("d", "-1e5"),
             ("e", r#""\\""#),
         ];
-        assert_eq!(members, expected.map(|(name, value)| (name.as_bytes(), value.as_bytes())));
+        assert_eq!(
+            members,
+            expected.map(|(name, value)| (name.as_bytes().into(), value.as_bytes()))
+        );
         assert_eq!(objects(b" [ ] ").unwrap().len(), 0);
         let list = objects(br#"[{"a":1},{}]"#).unwrap();
-        assert_eq!(list, [vec![(&b"a"[..], &b"1"[..])], vec![]]);
+        assert_eq!(list, [vec![(b"a"[..].into(), &b"1"[..])], vec![]]);
     }
 
     #[test]
@@ -179,7 +96,7 @@ mod tests {
                 false => whole.to_string(),
             };
             for (name, cut) in object(text.as_bytes()).unwrap() {
-                let name = std::str::from_utf8(name).unwrap();
+                let name = std::str::from_utf8(&name).unwrap();
                 prop_assert_eq!(&serde_json::from_slice::<Value>(cut).unwrap(), &whole[name]);
             }
         }

@@ -23,7 +23,7 @@ const DAYS_MAX: u32 = 365;
 /// `0x` and forty hex digits in any case.
 pub fn address(parameter: &str, text: &str) -> Result<Address, ApiError> {
     let quoted = format!("\"{text}\"");
-    Address::read_json(&quoted)
+    Address::read_json(quoted.as_bytes())
         .map(|(address, _)| address)
         .ok_or_else(|| ApiError::bad_value(parameter, text, "is not a valid hex address"))
 }

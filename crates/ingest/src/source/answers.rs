@@ -3,11 +3,10 @@
 //! What is missing may come later (the node lags, or its head moved) and is told apart from what is
 //! wrong.
 
-use model::raw::{Block, Frame, Malformed, read_geth_traces, read_parity_traces};
+use model::raw::{Block, Frame, Malformed, read_geth_traces, read_parity_traces, read_receipts};
 use rpc::{CallResult, RpcFailureKind, Traces};
 
 use super::question::BlockAnswers;
-use super::record::read_receipts;
 use crate::error::{Error, Fault};
 use crate::verify::Lie;
 
@@ -43,7 +42,7 @@ pub fn read_block(
         None if count == 0 => {}
         None => return Err(source.not_there()),
         Some(list) => {
-            let receipts = read_receipts(text_of(list)).map_err(|m| malformed(&block, m))?;
+            let receipts = read_receipts(list).map_err(|m| malformed(&block, m))?;
             block.set_receipts(receipts).map_err(|m| malformed(&block, m))?;
         }
     }

@@ -1,6 +1,6 @@
 //! One block record `{block, receipts, traces?}` in JSON-RPC shapes, or a block alone → a block.
 
-use model::raw::{Block, Malformed, Receipt, read_geth_traces, read_parity_traces};
+use model::raw::{Block, Malformed, read_geth_traces, read_parity_traces, read_receipts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -21,7 +21,7 @@ pub fn read_record(text: &[u8]) -> Result<Block, Malformed> {
     let block = record.block.map_or(text, |block| block.get().as_bytes());
     let mut block = Block::read(block)?.ok_or_else(|| Malformed::new("record", "block is null"))?;
     if let Some(receipts) = record.receipts {
-        block.set_receipts(read_receipts(receipts.get())?)?;
+        block.set_receipts(read_receipts(receipts.get().as_bytes())?)?;
     }
     if let Some(traces) = record.traces {
         block.traces = read_traces(traces.get(), block.txs.len())?;
@@ -37,13 +37,6 @@ pub fn split_list(text: &[u8]) -> Result<Vec<&[u8]>, Malformed> {
     let list: Vec<&RawValue> =
         serde_json::from_slice(text).map_err(|e| Malformed::new("list", &e.to_string()))?;
     Ok(list.into_iter().map(|record| record.get().as_bytes()).collect())
-}
-
-/// `null` is no receipts at all, which a block without transactions may well say.
-pub fn read_receipts(text: &str) -> Result<Vec<Receipt>, Malformed> {
-    let list: Option<Vec<Receipt>> =
-        serde_json::from_str(text).map_err(|e| Malformed::new("receipts", &e.to_string()))?;
-    Ok(list.unwrap_or_default())
 }
 
 /// Either dialect: geth wraps each transaction's tree in `result` beside no `action`.

@@ -8,6 +8,25 @@
 //! The binary form takes a *template*: a value with the fields that follow from the surroundings
 //! (block hash, index …). A field equal to the template's costs two bits.
 
+use super::reader::Reader;
+
+/// Reads itself in place: these structs are large, and a block has thousands of them.
+pub trait Object: Default {
+    /// `None` where the text is no such object; what was read till then stays.
+    fn read_into(&mut self, reader: &mut Reader<'_>) -> Option<()>;
+}
+
+pub fn read_list<T: Object>(reader: &mut Reader<'_>) -> Option<Vec<T>> {
+    let mut list = Vec::new();
+    reader.expect(b'[')?;
+    let mut is_first = true;
+    while reader.next_item(b']', &mut is_first)? {
+        list.push(T::default());
+        list.last_mut()?.read_into(reader)?;
+    }
+    Some(list)
+}
+
 /// Text of fields the struct has no place for: name and JSON value.
 pub type Extras = Vec<(Box<str>, Box<str>)>;
 
@@ -75,7 +94,8 @@ macro_rules! rpc_object {
         }
 
         const _: () = {
-            use $crate::raw::object::{self, state};
+            use $crate::raw::object::{self, Object, state};
+            use $crate::raw::reader::Reader;
             use $crate::raw::wire::{self, Slot, Wire};
 
             #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "one index per field")]
@@ -86,36 +106,37 @@ macro_rules! rpc_object {
 
             impl<'de> serde::Deserialize<'de> for $name {
                 fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-                    input.deserialize_map(Visitor)
+                    let raw = <&serde_json::value::RawValue>::deserialize(input)?;
+                    let mut object = $name::default();
+                    let read = object.read_into(&mut Reader::new(raw.get().as_bytes()));
+                    let wrong = || serde::de::Error::custom(concat!("not a ", stringify!($name)));
+                    read.map(|()| object).ok_or_else(wrong)
                 }
             }
 
-            struct Visitor;
-            impl<'de> serde::de::Visitor<'de> for Visitor {
-                type Value = $name;
-                fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-                    f.write_str(concat!("a JSON object (", stringify!($name), ")"))
-                }
-                fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
-                    let mut object = $name::default();
-                    while let Some(key) = map.next_key::<$crate::raw::Key<'de>>()? {
-                        match key.0.as_ref() {
-                            $($json => match <$kind as Wire>::next_slot(&mut map)? {
-                                Slot::Value(value) => object.$field = Some(value),
-                                Slot::Null => object.nulls |= 1 << Index::$field as u64,
-                                Slot::Odd(value, text) => {
-                                    object.$field = value;
-                                    object.extras.push(($json.into(), text));
+            impl Object for $name {
+                fn read_into(&mut self, reader: &mut Reader<'_>) -> Option<()> {
+                    reader.expect(b'{')?;
+                    let mut is_first = true;
+                    while let Some(name) = reader.next_name(&mut is_first)? {
+                        match name.as_ref() {
+                            $(name if name == $json.as_bytes() => {
+                                match <$kind as Wire>::next_slot(reader)? {
+                                    Slot::Value(value) => self.$field = Some(value),
+                                    Slot::Null => self.nulls |= 1 << Index::$field as u64,
+                                    Slot::Odd(value, text) => {
+                                        self.$field = value;
+                                        self.extras.push(($json.into(), text));
+                                    }
                                 }
-                            },)*
+                            })*
                             other => {
-                                let name: Box<str> = other.into();
-                                let raw: &'de serde_json::value::RawValue = map.next_value()?;
-                                object.extras.push((name, raw.get().into()));
+                                let name = std::str::from_utf8(other).ok()?.into();
+                                self.extras.push((name, reader.checked()?.into()));
                             }
                         }
                     }
-                    Ok(object)
+                    Some(())
                 }
             }
 
@@ -144,7 +165,8 @@ macro_rules! rpc_object {
                     for (name, text) in &self.extras {
                         // A field's name comes from the node and may need escaping.
                         let quoted = serde_json::Value::from(name.as_ref()).to_string();
-                        object::begin_field(out, first, quoted.trim_matches('"'));
+                        let inside = quoted.get(1..quoted.len() - 1).unwrap_or_default();
+                        object::begin_field(out, first, inside);
                         out.extend_from_slice(text.as_bytes());
                     }
                 }
@@ -195,8 +217,8 @@ macro_rules! rpc_object {
             }
 
             impl Wire for Vec<$name> {
-                fn read_json(text: &str) -> Option<(Self, bool)> {
-                    Some((serde_json::from_str(text).ok()?, true))
+                fn read_json(text: &[u8]) -> Option<(Self, bool)> {
+                    Some((object::read_list(&mut Reader::new(text))?, true))
                 }
                 fn write_json(&self, out: &mut Vec<u8>) {
                     wire::write_list(self, out, |item, out| item.write_json(out));
@@ -210,10 +232,11 @@ macro_rules! rpc_object {
                     let template = $name::default();
                     wire::unpack_list(input, |input| $name::unpack_with(&template, input))
                 }
-                fn next_slot<'de, A: serde::de::MapAccess<'de>>(
-                    map: &mut A,
-                ) -> Result<Slot<Self>, A::Error> {
-                    wire::next_list(map)
+                fn next_slot(reader: &mut Reader<'_>) -> Option<Slot<Self>> {
+                    match reader.peek()? {
+                        b'n' => (reader.value()? == b"null").then_some(Slot::Null),
+                        _ => object::read_list(reader).map(Slot::Value),
+                    }
                 }
             }
         };

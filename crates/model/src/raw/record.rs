@@ -2,6 +2,8 @@
 
 use alloy_primitives::B256;
 
+use super::object::{Object, read_list};
+use super::reader::{Reader, complaint};
 use super::{Frame, Header, Receipt, Tx};
 
 /// A node or file sent something that is not what it should be.
@@ -37,11 +39,10 @@ pub struct Block {
 impl Block {
     /// `Ok(None)` for the JSON `null` with which a node says it has no such block.
     pub fn read(block_json: &[u8]) -> Result<Option<Block>, Malformed> {
-        // Checked once as a whole: quicker than string by string.
-        let text =
-            std::str::from_utf8(block_json).map_err(|e| Malformed::new("block", &e.to_string()))?;
-        let header: Option<Header> =
-            serde_json::from_str(text).map_err(|e| Malformed::new("block", &e.to_string()))?;
+        let header = read_whole(block_json, "block", |reader| {
+            let mut header = Header::default();
+            header.read_into(reader).map(|()| header)
+        })?;
         header.map(Block::from_header).transpose()
     }
 
@@ -97,6 +98,25 @@ impl Block {
         });
         out.push(b'}');
     }
+}
+
+/// `null` is no receipts at all, which a block without transactions may well say.
+pub fn read_receipts(list_json: &[u8]) -> Result<Vec<Receipt>, Malformed> {
+    Ok(read_whole(list_json, "receipts", read_list)?.unwrap_or_default())
+}
+
+/// `None` for JSON `null`.
+fn read_whole<'a, T>(
+    text: &'a [u8],
+    what: &'static str,
+    read: impl FnOnce(&mut Reader<'a>) -> Option<T>,
+) -> Result<Option<T>, Malformed> {
+    let mut reader = Reader::new(text);
+    let value = match reader.peek() {
+        Some(b'n') => reader.value().filter(|text| *text == b"null").map(|_| None),
+        _ => read(&mut reader).map(Some),
+    };
+    value.filter(|_| reader.is_at_end()).ok_or_else(|| Malformed::new(what, &complaint(text, what)))
 }
 
 /// What every transaction of a block shares with it, as a template for packing.

@@ -53,17 +53,20 @@ fn cut_bytes_never_unpack_and_never_panic() {
 #[test]
 fn quantities_keep_their_exact_text() {
     for text in ["\"0x0\"", "\"0x1\"", "\"0xff\"", "\"0xffffffffffffffff\""] {
-        let (value, exact) = <u64 as wire::Wire>::read_json(text).unwrap();
+        let (value, exact) = <u64 as wire::Wire>::read_json(text.as_bytes()).unwrap();
         let mut out = Vec::new();
         wire::Wire::write_json(&value, &mut out);
         assert!(exact);
         assert_eq!(out, text.as_bytes());
     }
     for text in ["\"0x00\"", "\"0x0a\"", "\"0xFF\"", "7"] {
-        assert!(!<u64 as wire::Wire>::read_json(text).unwrap().1, "{text} is not the usual form");
+        assert!(
+            !<u64 as wire::Wire>::read_json(text.as_bytes()).unwrap().1,
+            "{text} is not the usual form"
+        );
     }
     for text in ["\"0x\"", "\"\"", "\"0x+1\"", "\"zz\"", "{}", "-1", "\"0x10000000000000000\""] {
-        assert!(<u64 as wire::Wire>::read_json(text).is_none(), "{text}");
+        assert!(<u64 as wire::Wire>::read_json(text.as_bytes()).is_none(), "{text}");
     }
 }
 
@@ -113,5 +116,75 @@ fn frames_survive_packing() {
         let mut packed = Vec::new();
         frame.pack(&mut packed);
         assert_eq!(Frame::unpack(&mut packed.as_slice()), Some(frame));
+    }
+}
+
+mod any_text {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &[u8]) -> Option<Tx> {
+        let mut tx = Tx::default();
+        let mut reader = reader::Reader::new(text);
+        object::Object::read_into(&mut tx, &mut reader)?;
+        reader.is_at_end().then_some(tx)
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            ".{0,6}".prop_map(Value::from),
+            "0x[0-9a-f]{0,70}".prop_map(Value::from),
+            "0x[0-9A-Fa-f]{40}|0x[0-9a-fA-F]{64}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 16, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::hash_map(".{0,4}", inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    /// Lists of objects are the one thing that must have the form it should have.
+    fn name() -> impl Strategy<Value = String> {
+        let known =
+            ["hash", "from", "to", "nonce", "value", "input", "r", "v", "mint", "isSystemTx"];
+        let lists = ["blobVersionedHashes", "gasPrice", "type"];
+        prop_oneof![
+            proptest::sample::select([known.as_slice(), &lists].concat()).prop_map(str::to_owned),
+            ".{0,6}"
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_node_says_is_said_again(
+            members in proptest::collection::hash_map(name(), value(), 0..12),
+            pretty in any::<bool>(),
+        ) {
+            let said = Value::Object(members.into_iter().collect());
+            let text = match pretty {
+                true => serde_json::to_string_pretty(&said).unwrap(),
+                false => said.to_string(),
+            };
+            let tx = read(text.as_bytes()).unwrap();
+            prop_assert_eq!(json_of(&tx), said);
+        }
+
+        #[test]
+        fn what_is_no_json_is_not_read(at in 0..ODD_TX.len(), byte in any::<u8>(), cut in any::<bool>()) {
+            let mut text = ODD_TX.as_bytes().to_vec();
+            text[at] = byte;
+            if cut {
+                text.truncate(at);
+            }
+            if read(&text).is_some() {
+                prop_assert!(serde_json::from_slice::<Value>(&text).is_ok());
+            }
+        }
     }
 }

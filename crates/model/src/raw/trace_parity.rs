@@ -75,7 +75,7 @@ pub(super) fn value_or_zero<T: Wire + Default>(raw: Option<&RawValue>) -> Result
 
 pub(super) fn optional<T: Wire>(raw: Option<&RawValue>) -> Result<Option<T>, Malformed> {
     let Some(text) = raw.map(RawValue::get).filter(|t| *t != "null") else { return Ok(None) };
-    match T::read_json(text) {
+    match T::read_json(text.as_bytes()) {
         Some((value, _)) => Ok(Some(value)),
         None => Err(Malformed::new("trace", text)),
     }

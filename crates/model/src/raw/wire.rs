@@ -5,8 +5,8 @@
 //! a number where a string is usual) is kept by the caller as text, so that nothing is lost.
 
 use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256, hex};
-use serde::de::{Deserialize, MapAccess};
-use serde_json::value::RawValue;
+
+use super::reader::Reader;
 
 /// What one field of an object held.
 pub enum Slot<T> {
@@ -18,46 +18,53 @@ pub enum Slot<T> {
 
 pub trait Wire: Sized + PartialEq {
     /// The value and whether `write_json` would give back exactly `text`.
-    fn read_json(text: &str) -> Option<(Self, bool)>;
+    fn read_json(text: &[u8]) -> Option<(Self, bool)>;
     fn write_json(&self, out: &mut Vec<u8>);
     fn pack(&self, out: &mut Vec<u8>);
     fn unpack(input: &mut &[u8]) -> Option<Self>;
 
     /// Takes the next value of a JSON object that is being read.
-    fn next_slot<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Slot<Self>, A::Error> {
-        let raw: &'de RawValue = map.next_value()?;
-        let text = raw.get();
-        if text == "null" {
-            return Ok(Slot::Null);
+    #[inline]
+    fn next_slot(reader: &mut Reader<'_>) -> Option<Slot<Self>> {
+        let before = *reader;
+        if let Some(value) = Self::next_usual(reader) {
+            return Some(Slot::Value(value));
         }
-        Ok(match Self::read_json(text) {
-            Some((value, true)) => Slot::Value(value),
-            Some((value, false)) => Slot::Odd(Some(value), text.into()),
-            None => Slot::Odd(None, text.into()),
-        })
+        *reader = before;
+        any_slot(reader)
+    }
+
+    /// Takes the value if it stands there just as `write_json` would write it. A short cut: one that
+    /// does not is read as any other text.
+    #[inline]
+    fn next_usual(_reader: &mut Reader<'_>) -> Option<Self> {
+        None
     }
 }
 
-/// Reads a list whose items read themselves; used for objects inside objects, without a second pass.
-pub fn next_list<'de, A, T>(map: &mut A) -> Result<Slot<Vec<T>>, A::Error>
-where
-    A: MapAccess<'de>,
-    T: Deserialize<'de>,
-{
-    Ok(match map.next_value::<Option<Vec<T>>>()? {
-        Some(list) => Slot::Value(list),
-        None => Slot::Null,
+/// A value that may have any form.
+fn any_slot<T: Wire>(reader: &mut Reader<'_>) -> Option<Slot<T>> {
+    let mut same = *reader;
+    let text = reader.value()?;
+    if text == b"null" {
+        return Some(Slot::Null);
+    }
+    Some(match T::read_json(text) {
+        Some((value, true)) => Slot::Value(value),
+        Some((value, false)) => Slot::Odd(Some(value), same.checked()?.into()),
+        None => Slot::Odd(None, same.checked()?.into()),
     })
 }
 
 /// The characters between the quotes. An escape among them is no hex digit and fails as such.
-fn unquoted(text: &str) -> Option<&str> {
-    text.strip_prefix('"')?.strip_suffix('"')
+fn unquoted(text: &[u8]) -> Option<&[u8]> {
+    text.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
 /// Looks at every character: without a way out in the middle it goes many at a time.
-fn has_upper(digits: &str) -> bool {
-    digits.bytes().fold(false, |found, b| found | b.is_ascii_uppercase())
+#[inline]
+fn has_upper(digits: &[u8]) -> bool {
+    digits.iter().fold(false, |found, b| found | b.is_ascii_uppercase())
 }
 
 pub fn put_hex(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -122,43 +129,51 @@ pub fn take_bytes<'a>(input: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
 }
 
 /// Digits of a quantity: hex with `0x`, or a plain JSON integer as some nodes write it.
-fn quantity(text: &str) -> Option<(U256, bool)> {
+fn quantity(text: &[u8]) -> Option<(U256, bool)> {
     let Some(inner) = unquoted(text) else {
-        return Some((U256::from(text.parse::<u64>().ok()?), false));
+        let plain = std::str::from_utf8(text).ok()?;
+        return Some((U256::from(plain.parse::<u64>().ok()?), false));
     };
-    let digits = inner.strip_prefix("0x")?;
+    let digits = inner.strip_prefix(b"0x")?;
     if digits.is_empty() || digits.len() > 64 {
         return None;
     }
-    let value = big(digits)?;
-    let plain = digits == "0" || !digits.starts_with('0');
-    Some((value, plain && !has_upper(digits)))
+    Some((big(digits)?, has_no_leading_zero(digits) && !has_upper(digits)))
+}
+
+/// `0` itself has none.
+#[inline]
+fn has_no_leading_zero(digits: &[u8]) -> bool {
+    digits == b"0" || digits.first().is_some_and(|first| *first != b'0')
 }
 
 /// At most 64 hex digits.
-fn big(digits: &str) -> Option<U256> {
+fn big(digits: &[u8]) -> Option<U256> {
     let mut padded = [b'0'; 64];
-    padded.get_mut(64 - digits.len()..)?.copy_from_slice(digits.as_bytes());
+    padded.get_mut(64 - digits.len()..)?.copy_from_slice(digits);
     let mut bytes = [0u8; 32];
     hex::decode_to_slice(padded, &mut bytes).ok()?;
     Some(U256::from_be_bytes(bytes))
 }
 
+/// At most 16 digits that are known to be lower-case hex.
+#[inline]
+fn small(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |value, digit| {
+        let nibble = if *digit > b'9' { digit - b'a' + 10 } else { digit - b'0' };
+        value << 4 | u64::from(nibble)
+    })
+}
+
 impl Wire for u64 {
-    fn read_json(text: &str) -> Option<(Self, bool)> {
-        let digits = text.strip_prefix("\"0x").and_then(|t| t.strip_suffix('"'));
-        if let Some(digits) = digits
-            && !digits.is_empty()
-            && digits.len() <= 16
-        {
-            let value = u64::from_str_radix(digits, 16).ok()?;
-            let plain = digits == "0" || !digits.starts_with('0');
-            // from_str_radix takes a sign; a signed quantity is not one.
-            let signed = digits.starts_with('+');
-            return (!signed).then_some((value, plain && !has_upper(digits)));
-        }
+    fn read_json(text: &[u8]) -> Option<(Self, bool)> {
         let (value, exact) = quantity(text)?;
         Some((u64::try_from(value).ok()?, exact))
+    }
+    #[inline]
+    fn next_usual(reader: &mut Reader<'_>) -> Option<Self> {
+        let digits = reader.hex_up_to(16)?;
+        has_no_leading_zero(digits).then(|| small(digits))
     }
     fn write_json(&self, out: &mut Vec<u8>) {
         put_quantity(out, &self.to_be_bytes());
@@ -172,16 +187,35 @@ impl Wire for u64 {
 }
 
 impl Wire for U256 {
-    fn read_json(text: &str) -> Option<(Self, bool)> {
+    fn read_json(text: &[u8]) -> Option<(Self, bool)> {
         quantity(text)
+    }
+    #[inline]
+    fn next_usual(reader: &mut Reader<'_>) -> Option<Self> {
+        let before = *reader;
+        // Signatures: most are this long, and a whole word is quicker to read than to measure.
+        if let Some(word) = reader.hex_of_length(64)
+            && has_no_leading_zero(word)
+            && !has_upper(word)
+        {
+            return big(word);
+        }
+        *reader = before;
+        let digits = reader.hex_up_to(64)?;
+        match digits.len() {
+            _ if !has_no_leading_zero(digits) => None,
+            ..=16 => Some(U256::from(small(digits))),
+            _ => big(digits),
+        }
     }
     fn write_json(&self, out: &mut Vec<u8>) {
         put_quantity(out, &self.to_be_bytes::<32>());
     }
     fn pack(&self, out: &mut Vec<u8>) {
-        let bytes = self.to_be_bytes_trimmed_vec();
-        out.push(bytes.len() as u8);
-        out.extend_from_slice(&bytes);
+        let bytes = self.to_be_bytes::<32>();
+        let used = bytes.get(self.leading_zeros() / 8..).unwrap_or_default();
+        out.push(used.len() as u8);
+        out.extend_from_slice(used);
     }
     fn unpack(input: &mut &[u8]) -> Option<Self> {
         let length = usize::from(*take_bytes(input, 1)?.first()?);
@@ -190,10 +224,10 @@ impl Wire for U256 {
 }
 
 impl Wire for bool {
-    fn read_json(text: &str) -> Option<(Self, bool)> {
+    fn read_json(text: &[u8]) -> Option<(Self, bool)> {
         match text {
-            "true" => Some((true, true)),
-            "false" => Some((false, true)),
+            b"true" => Some((true, true)),
+            b"false" => Some((false, true)),
             _ => None,
         }
     }
@@ -209,10 +243,10 @@ impl Wire for bool {
 }
 
 impl Wire for Bytes {
-    fn read_json(text: &str) -> Option<(Self, bool)> {
-        let digits = unquoted(text)?.strip_prefix("0x")?;
+    fn read_json(text: &[u8]) -> Option<(Self, bool)> {
+        let digits = unquoted(text)?.strip_prefix(b"0x")?;
         let bytes = hex::decode(digits).ok()?;
-        Some((bytes.into(), !has_upper(digits) && !digits.starts_with("0x")))
+        Some((bytes.into(), !has_upper(digits) && !digits.starts_with(b"0x")))
     }
     fn write_json(&self, out: &mut Vec<u8>) {
         put_data(out, self);
@@ -230,14 +264,21 @@ impl Wire for Bytes {
 macro_rules! fixed {
     ($($name:ty, $length:literal);*) => {$(
         impl Wire for $name {
-            fn read_json(text: &str) -> Option<(Self, bool)> {
-                let digits = unquoted(text)?.strip_prefix("0x")?;
+            fn read_json(text: &[u8]) -> Option<(Self, bool)> {
+                let digits = unquoted(text)?.strip_prefix(b"0x")?;
                 if digits.len() != 2 * $length {
                     return None;
                 }
                 let mut bytes = [0u8; $length];
                 hex::decode_to_slice(digits, &mut bytes).ok()?;
                 Some((<$name>::from(bytes), !has_upper(digits)))
+            }
+            #[inline]
+            fn next_usual(reader: &mut Reader<'_>) -> Option<Self> {
+                let digits = reader.hex_of_length(2 * $length)?;
+                let mut bytes = [0u8; $length];
+                hex::decode_to_slice(digits, &mut bytes).ok()?;
+                (!has_upper(digits)).then(|| <$name>::from(bytes))
             }
             fn write_json(&self, out: &mut Vec<u8>) {
                 put_data(out, self.as_slice());
@@ -255,16 +296,27 @@ fixed!(B256, 32; Address, 20; B64, 8; Bloom, 256);
 
 /// Lists of plain values (topics, blob hashes, uncles). Lists of objects come from the object macro.
 impl Wire for Vec<B256> {
-    fn read_json(text: &str) -> Option<(Self, bool)> {
-        let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-        let mut list = Vec::with_capacity(items.len());
-        let mut exact = true;
-        for item in items {
-            let (value, same) = B256::read_json(item.get())?;
+    fn read_json(text: &[u8]) -> Option<(Self, bool)> {
+        let mut reader = Reader::new(text);
+        let (mut list, mut exact, mut is_first) = (Vec::new(), true, true);
+        reader.expect(b'[')?;
+        while reader.next_item(b']', &mut is_first)? {
+            let (value, same) = B256::read_json(reader.value()?)?;
             list.push(value);
             exact &= same;
         }
         Some((list, exact))
+    }
+    #[inline]
+    fn next_usual(reader: &mut Reader<'_>) -> Option<Self> {
+        reader.expect(b'[')?;
+        // Most lists are topics.
+        let mut list = Vec::with_capacity(4);
+        let mut is_first = true;
+        while reader.next_item(b']', &mut is_first)? {
+            list.push(B256::next_usual(reader)?);
+        }
+        Some(list)
     }
     fn write_json(&self, out: &mut Vec<u8>) {
         write_list(self, out, |item, out| item.write_json(out));
