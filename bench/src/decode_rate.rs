@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use decode::Decoder;
-use ingest::source::read_receipts;
 use model::chain::ChainTable;
 use model::raw::Block;
+use model::raw::read_receipts;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -84,6 +84,6 @@ fn read(path: &Path) -> Result<Real> {
     let part = |name| record.get(name).map(|raw| raw.get().to_owned()).context("a part is missing");
     let (block_json, receipts_json) = (part("block")?, part("receipts")?);
     let mut block = Block::read(block_json.as_bytes())?.context("null block")?;
-    block.set_receipts(read_receipts(&receipts_json)?)?;
+    block.set_receipts(read_receipts(receipts_json.as_bytes())?)?;
     Ok(Real { block_json, receipts_json, block })
 }

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use ingest::source::read_receipts;
 use ingest::verify::{Rules, Senders, verify};
 use model::chain::ChainTable;
+use model::raw::read_receipts;
 use model::raw::{Block, read_geth_traces};
 use store::{Change, Options, Store, prepare};
 
@@ -75,7 +75,7 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
 
 pub fn parse(raw: &Raw) -> Result<Block> {
     let mut block = Block::read(raw.block.as_bytes())?.context("null block")?;
-    block.set_receipts(read_receipts(&raw.receipts)?)?;
+    block.set_receipts(read_receipts(raw.receipts.as_bytes())?)?;
     if let Some(traces) = &raw.traces {
         block.traces = Some(read_geth_traces(traces, block.txs.len())?);
     }

@@ -9,4 +9,4 @@ mod record;
 
 pub(crate) use link::Child;
 pub use node::{Ask, NodeSource, Sourced};
-pub use record::{read_receipts, read_record};
+pub use record::read_record;

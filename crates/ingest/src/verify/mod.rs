@@ -5,9 +5,11 @@
 //! and are never a reason to refuse; a modelled form that does not add up always is.
 
 mod header_hash;
+mod lanes;
 mod receipt_encoding;
 mod receipts;
 mod rlp;
+mod root;
 mod sender;
 mod senders;
 mod traces;

@@ -1,11 +1,11 @@
 //! Receipts: root, blooms, gas, log numbering, and that each belongs to its transaction.
 
 use alloy_primitives::{Bloom, U256};
-use alloy_trie::root::ordered_trie_root_encoded;
 use model::bloom::BloomMaker;
 use model::raw::{Receipt, Tx};
 
 use super::receipt_encoding::encode_receipt;
+use super::root::ordered_root;
 use super::sender::is_unsigned;
 use super::{Checks, Lie, Senders, show};
 
@@ -165,7 +165,7 @@ impl Checks<'_> {
             }
             encoded.push(bytes);
         }
-        let computed = ordered_trie_root_encoded(&encoded);
+        let computed = ordered_root(&encoded);
         if self.block.header.receipts_root != Some(computed) {
             return match modelled {
                 true => {

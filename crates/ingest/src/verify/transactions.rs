@@ -1,9 +1,10 @@
 //! Transaction hashes and the transactions root.
 
 use alloy_primitives::{B256, keccak256};
-use alloy_trie::root::ordered_trie_root_encoded;
 use model::raw::Tx;
 
+use super::lanes::keccak_all;
+use super::root::ordered_root;
 use super::sender::is_unsigned;
 use super::tx_encoding::encode_signed;
 use super::{Checks, Lie};
@@ -27,7 +28,7 @@ impl Checks<'_> {
         if encoded.unmodelled {
             return Ok(false);
         }
-        let computed = ordered_trie_root_encoded(&encoded.bytes);
+        let computed = ordered_root(&encoded.bytes);
         if computed == root {
             return Ok(!encoded.system || self.block.txs.iter().all(covers_itself));
         }
@@ -41,6 +42,7 @@ impl Checks<'_> {
         let txs = &self.block.txs;
         let mut all = Encoded { bytes: Vec::new(), unmodelled: false, system: false };
         all.bytes.reserve(txs.len());
+        let mut modelled = Vec::with_capacity(txs.len());
         for tx in txs {
             let mut bytes = Vec::with_capacity(128 + tx.input.as_ref().map_or(0, |i| i.len()));
             if encode_signed(tx, &mut bytes).is_none() {
@@ -54,13 +56,15 @@ impl Checks<'_> {
                 all.unmodelled = true;
                 continue;
             }
-            let hash = keccak256(&bytes);
+            modelled.push(tx);
+            all.bytes.push(bytes);
+        }
+        for (tx, hash) in modelled.into_iter().zip(keccak_all(&all.bytes)) {
             if is_system(tx) {
                 all.system = true;
             } else if tx.hash != Some(hash) {
                 return Err(self.lie("transaction hash", tx.hash.unwrap_or_default(), hash));
             }
-            all.bytes.push(bytes);
         }
         Ok(all)
     }
@@ -70,9 +74,8 @@ impl Checks<'_> {
     fn without_system_transactions(&self, bytes: &[Vec<u8>], root: B256) -> Result<(), Lie> {
         let signed: Vec<_> =
             self.block.txs.iter().zip(bytes).filter(|(tx, _)| !is_system(tx)).collect();
-        let computed = ordered_trie_root_encoded(
-            &signed.iter().map(|(_, bytes)| bytes.as_slice()).collect::<Vec<_>>(),
-        );
+        let computed =
+            ordered_root(&signed.iter().map(|(_, bytes)| bytes.as_slice()).collect::<Vec<_>>());
         if computed != root {
             tracing::debug!(
                 block.number = self.block.number,
