@@ -4,6 +4,7 @@
 //! whoever knows what it means.
 
 use bytes::Bytes;
+use model::raw::reader::Reader;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -84,39 +85,77 @@ impl Call {
 pub type CallResult = Result<RawAnswer, RpcFailure>;
 
 /// A result as the node wrote it. Cheap to clone; keeps the whole response body alive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct RawAnswer {
-    json: Bytes,
+    /// Begins with the result.
+    text: Bytes,
+    /// Nothing but the result; else the rest of its envelope follows.
+    is_cut: bool,
 }
 
 impl RawAnswer {
     pub(crate) fn new(json: Bytes) -> Self {
-        Self { json }
+        Self { text: json, is_cut: true }
+    }
+
+    /// A large result, whose end was not looked for: whoever reads it will find it.
+    pub(crate) fn uncut(text: Bytes) -> Self {
+        Self { text, is_cut: false }
     }
 
     /// The JSON text of the result; a large one was not read yet and may be broken.
     pub fn json(&self) -> &[u8] {
-        &self.json
+        if self.is_cut {
+            return &self.text;
+        }
+        // What has no end fails when it is read.
+        Reader::new(&self.text).value().unwrap_or(&self.text)
     }
 
     pub fn into_bytes(self) -> Bytes {
-        self.json
+        self.text.slice_ref(self.json())
     }
 
     pub fn is_null(&self) -> bool {
-        self.json.as_ref() == b"null"
+        self.text.as_ref() == b"null"
     }
 
     /// Reads the result straight out of the response body; `T` may borrow from it.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.json)
+        serde_json::from_slice(self.json())
+    }
+
+    /// The same by a reader of one's own, in one pass. `None` where `read` says so, or where more
+    /// follows than the rest of an envelope.
+    pub fn read<T>(&self, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Option<T> {
+        let mut reader = Reader::new(&self.text);
+        let value = read(&mut reader)?;
+        if !self.is_cut {
+            let mut is_first = false;
+            while let Some(name) = reader.next_name(&mut is_first)? {
+                let is_nothing = reader.value()? == b"null";
+                // A result and an error at once is neither.
+                if name.as_ref() == b"error" && !is_nothing {
+                    return None;
+                }
+            }
+        }
+        reader.is_at_end().then_some(value)
     }
 }
+
+impl PartialEq for RawAnswer {
+    fn eq(&self, other: &Self) -> bool {
+        self.json() == other.json()
+    }
+}
+
+impl Eq for RawAnswer {}
 
 /// For answers put together from several; the text must be JSON.
 impl From<Vec<u8>> for RawAnswer {
     fn from(json: Vec<u8>) -> Self {
-        Self { json: json.into() }
+        Self::new(json.into())
     }
 }
 

@@ -73,10 +73,19 @@ pub fn parse(body: &Bytes) -> Result<Message, String> {
 }
 
 fn single(text: &[u8]) -> Result<Envelope<'_>, serde_json::Error> {
-    if text.len() >= LARGE_BYTES
-        && let Some(members) = skim::object(text)
-    {
-        return Ok(Envelope::of(&members));
+    if text.len() >= LARGE_BYTES {
+        // Most nodes write the result last; then its end need not be looked for.
+        if text.trim_ascii_end().ends_with(b"}")
+            && let Some(members) = skim::object_until(text, b"result")
+            && let envelope = Envelope::of(&members)
+            && envelope.id.is_some()
+            && envelope.error.is_none()
+        {
+            return Ok(Envelope { is_uncut: true, ..envelope });
+        }
+        if let Some(members) = skim::object(text) {
+            return Ok(Envelope::of(&members));
+        }
     }
     serde_json::from_slice::<Strict<'_>>(text).map(Envelope::from)
 }
@@ -137,6 +146,8 @@ struct Envelope<'a> {
     result: Option<&'a [u8]>,
     error: Option<&'a [u8]>,
     params: Option<&'a [u8]>,
+    /// What follows the result in its envelope is still behind it.
+    is_uncut: bool,
 }
 
 impl<'a> From<Strict<'a>> for Envelope<'a> {
@@ -147,6 +158,7 @@ impl<'a> From<Strict<'a>> for Envelope<'a> {
             result: text(strict.result),
             error: text(strict.error),
             params: text(strict.params),
+            is_uncut: false,
         }
     }
 }
@@ -173,6 +185,7 @@ impl<'a> Envelope<'a> {
         let id = id.and_then(|text| text.trim_matches('"').parse().ok());
         let result = match (self.error, self.result) {
             (Some(error), _) => Err(RpcFailure::parse(body.slice_ref(error))),
+            (None, Some(result)) if self.is_uncut => Ok(RawAnswer::uncut(body.slice_ref(result))),
             (None, Some(result)) => Ok(RawAnswer::new(body.slice_ref(result))),
             (None, None) => return Err("neither result nor error".to_owned()),
         };
@@ -260,7 +273,31 @@ mod tests {
             panic!("no answer")
         };
         assert_eq!(answer.result.unwrap().json().len(), filler.len() + 8);
-        assert!(parse(&Bytes::from(format!(r#"{{"id":1,"result":["{filler}"}}"#))).is_err());
+        assert!(parse(&Bytes::from(format!(r#"[{{"id":1,"result":["{filler}"}}]"#))).is_err());
+    }
+
+    #[test]
+    fn the_end_of_a_large_result_is_found_when_it_is_read() {
+        let filler = "ab".repeat(LARGE_BYTES);
+        let answer = |tail: &str| {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":["{filler}","\\"]{tail}"#);
+            match parse(&Bytes::from(text)) {
+                Ok(Message::Single(answer)) => answer.result.ok(),
+                _ => None,
+            }
+        };
+        let length = |answer: &RawAnswer| answer.read(|reader| Some(reader.value()?.len()));
+        for tail in ["}", " } \n", r#","meta":{"a":[1]}}"#, r#","error":null}"#] {
+            let answer = answer(tail).unwrap();
+            assert!(answer.json().ends_with(br#""\\"]"#), "{tail}");
+            assert_eq!(length(&answer), Some(answer.json().len()), "{tail}");
+            assert_eq!(answer.clone().into_bytes(), answer.json());
+            assert!(answer.parse::<Vec<String>>().is_ok());
+        }
+        for tail in ["", "]}", r#","meta"}"#, "}}", r#","error":{"code":1}}"#] {
+            let read = answer(tail).and_then(|answer| length(&answer));
+            assert_eq!(read, None, "{tail}");
+        }
     }
 
     #[test]

@@ -17,6 +17,22 @@ pub fn object(text: &[u8]) -> Option<Vec<Member<'_>>> {
     reader.is_at_end().then_some(members)
 }
 
+/// The members of an object up to one that is called `last` and is an object or a list. Of that, what
+/// is given is all the text from its beginning on. `None` where there is no such member.
+pub fn object_until<'a>(text: &'a [u8], last: &[u8]) -> Option<Vec<Member<'a>>> {
+    let mut reader = Reader::new(text);
+    let (mut members, mut is_first) = (Vec::with_capacity(4), true);
+    reader.expect(b'{')?;
+    while let Some(name) = reader.next_name(&mut is_first)? {
+        if name.as_ref() == last && matches!(reader.peek()?, b'{' | b'[') {
+            members.push((name, reader.rest()));
+            return Some(members);
+        }
+        members.push((name, reader.value()?));
+    }
+    None
+}
+
 /// The members of each object of the list that `text` is.
 pub fn objects(text: &[u8]) -> Option<Vec<Vec<Member<'_>>>> {
     let mut reader = Reader::new(text);

@@ -3,8 +3,10 @@
 //! What is missing may come later (the node lags, or its head moved) and is told apart from what is
 //! wrong.
 
-use model::raw::{Block, Frame, Malformed, read_geth_traces, read_parity_traces, read_receipts};
-use rpc::{CallResult, RpcFailureKind, Traces};
+use model::raw::{
+    Block, Frame, Malformed, read_geth_traces, read_header, read_parity_traces, read_receipt_list,
+};
+use rpc::{CallResult, RawAnswer, RpcFailureKind, Traces};
 
 use super::question::BlockAnswers;
 use crate::error::{Error, Fault};
@@ -25,10 +27,12 @@ pub fn read_block(
     judge: &dyn Fn(&Block) -> Option<Lie>,
 ) -> Result<Block, Problem> {
     let source = Source { number, upstream };
-    let text = source.take(answers.block, "a block")?.ok_or_else(|| source.not_there())?;
-    let mut block = Block::read(text)
-        .map_err(|m| Problem::Fault(number, Fault::Malformed(m)))?
-        .ok_or_else(|| source.not_there())?;
+    let answer = source.take(answers.block, "a block")?.ok_or_else(|| source.not_there())?;
+    let mut block = answer
+        .read(read_header)
+        .ok_or_else(|| Malformed::text("block", answer.json()))
+        .and_then(Block::from_header)
+        .map_err(|m| Problem::Fault(number, Fault::Malformed(m)))?;
     if block.number != number {
         return Err(source.lie("block number", number.to_string(), block.number.to_string()));
     }
@@ -42,7 +46,9 @@ pub fn read_block(
         None if count == 0 => {}
         None => return Err(source.not_there()),
         Some(list) => {
-            let receipts = read_receipts(list).map_err(|m| malformed(&block, m))?;
+            let receipts = list
+                .read(read_receipt_list)
+                .ok_or_else(|| malformed(&block, Malformed::text("receipts", list.json())))?;
             block.set_receipts(receipts).map_err(|m| malformed(&block, m))?;
         }
     }
@@ -73,9 +79,9 @@ impl Source<'_> {
         &self,
         answer: Option<&'a CallResult>,
         what: &'static str,
-    ) -> Result<Option<&'a [u8]>, Problem> {
+    ) -> Result<Option<&'a RawAnswer>, Problem> {
         match answer {
-            Some(Ok(answer)) => Ok(Some(answer.json()).filter(|_| !answer.is_null())),
+            Some(Ok(answer)) => Ok(Some(answer).filter(|answer| !answer.is_null())),
             Some(Err(failure)) => Err(Problem::Other(Error::Refused {
                 upstream: self.upstream.to_owned(),
                 what,
@@ -96,7 +102,7 @@ impl Source<'_> {
             Traces::DebugTraceBlock => read_geth_traces,
         };
         let text = self.take(answers.traces, "traces")?.ok_or_else(|| self.not_there())?;
-        Ok(read(text_of(text), count).map(Some))
+        Ok(read(text_of(text.json()), count).map(Some))
     }
 
     fn not_there(&self) -> Problem {

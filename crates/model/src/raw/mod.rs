@@ -20,7 +20,7 @@ mod tests;
 pub use block::{Header, Withdrawal};
 pub use frame::{Frame, FrameKind};
 pub use receipt::{Log, Receipt};
-pub use record::{Block, Malformed, block_template, read_receipts};
+pub use record::{Block, Malformed, block_template, read_header, read_receipt_list, read_receipts};
 pub use trace_geth::read_geth_traces;
 pub use trace_parity::read_parity_traces;
 pub use tx::{AccessListItem, Authorization, Tx};

@@ -41,6 +41,11 @@ impl<'a> Reader<'a> {
         self.take(byte).then_some(())
     }
 
+    /// All that was not taken yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     pub fn is_at_end(&mut self) -> bool {
         self.peek().is_none()
     }
@@ -186,7 +191,7 @@ fn after_nested(mut rest: &[u8]) -> Option<&[u8]> {
     Some(rest)
 }
 
-/// Says what is wrong with a text that was not what it should be.
+/// Says what is wrong with a text that could not be read as what was wanted.
 pub fn complaint(text: &[u8], wanted: &str) -> String {
     match serde_json::from_slice::<&RawValue>(text) {
         Err(error) => error.to_string(),

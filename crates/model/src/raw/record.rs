@@ -19,6 +19,11 @@ impl Malformed {
     pub fn new(what: &'static str, found: &str) -> Self {
         Malformed { what, detail: found.chars().take(160).collect() }
     }
+
+    /// A text that could not be read as what it should be.
+    pub fn text(what: &'static str, text: &[u8]) -> Self {
+        Malformed::new(what, &complaint(text, what))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -39,14 +44,11 @@ pub struct Block {
 impl Block {
     /// `Ok(None)` for the JSON `null` with which a node says it has no such block.
     pub fn read(block_json: &[u8]) -> Result<Option<Block>, Malformed> {
-        let header = read_whole(block_json, "block", |reader| {
-            let mut header = Header::default();
-            header.read_into(reader).map(|()| header)
-        })?;
+        let header = read_whole(block_json, "block", read_header)?;
         header.map(Block::from_header).transpose()
     }
 
-    fn from_header(mut header: Header) -> Result<Block, Malformed> {
+    pub fn from_header(mut header: Header) -> Result<Block, Malformed> {
         let missing = |what| move || Malformed::new("block", what);
         let txs = header.transactions.take().ok_or_else(missing("no transactions"))?;
         if let Some(i) = txs.iter().position(|tx| tx.hash.is_none() || tx.from.is_none()) {
@@ -100,9 +102,19 @@ impl Block {
     }
 }
 
+/// A block as a node gives it, transactions and all, out of a larger text.
+pub fn read_header(reader: &mut Reader<'_>) -> Option<Header> {
+    let mut header = Header::default();
+    header.read_into(reader).map(|()| header)
+}
+
+pub fn read_receipt_list(reader: &mut Reader<'_>) -> Option<Vec<Receipt>> {
+    read_list(reader)
+}
+
 /// `null` is no receipts at all, which a block without transactions may well say.
 pub fn read_receipts(list_json: &[u8]) -> Result<Vec<Receipt>, Malformed> {
-    Ok(read_whole(list_json, "receipts", read_list)?.unwrap_or_default())
+    Ok(read_whole(list_json, "receipts", read_receipt_list)?.unwrap_or_default())
 }
 
 /// `None` for JSON `null`.

@@ -162,6 +162,9 @@ impl Upstream {
             Err(_) => (Err(self.timed_out().await), 0),
         };
         let latency = started.elapsed();
+        if load == Load::Bulk && result.is_ok() {
+            self.batch.note_size(calls.len(), body_bytes);
+        }
         let verdict = account::verdict(&result, load, latency);
         match (permit, verdict) {
             (Some(permit), verdict) => permit.finish(verdict),
