@@ -9,6 +9,7 @@
 )]
 
 mod attribution;
+mod cousins;
 mod encode;
 mod families;
 mod files;
