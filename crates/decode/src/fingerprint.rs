@@ -24,6 +24,7 @@ pub fn fingerprint(chain: &Chain) -> B256 {
         sum.bytes(exchange.deployer.as_ref().map_or(&[], |it| it.as_slice()));
         sum.bytes(exchange.init_code_hash.as_ref().map_or(&[], |it| it.as_slice()));
         sum.list("fees", &exchange.fees, |sum, fee| sum.number(u64::from(*fee)));
+        sum.list("tick spacings", &exchange.tick_spacings, |sum, it| sum.number(u64::from(*it)));
     });
     sum.list("wrapped", chain.wrapped.as_slice(), |sum, it| sum.bytes(it.address.as_slice()));
     sum.list("stables", &chain.stables, |sum, stable| {
@@ -43,6 +44,7 @@ fn kind(kind: ExchangeKind) -> &'static [u8] {
         ExchangeKind::Camelot => b"camelot",
         ExchangeKind::Solidly => b"solidly",
         ExchangeKind::Algebra => b"algebra",
+        ExchangeKind::Slipstream => b"slipstream",
     }
 }
 
@@ -98,6 +100,7 @@ mod tests {
         differs("another deployer", &|chain| chain.exchanges[0].deployer = Some(other));
         differs("another code", &|c| c.exchanges[0].init_code_hash = Some(B256::repeat_byte(7)));
         differs("another fee", &|chain| chain.exchanges[0].fees.push(7));
+        differs("another spacing", &|chain| chain.exchanges[0].tick_spacings.push(7));
         differs("no wrapped coin", &|chain| chain.wrapped = None);
         differs("another wrapped coin", &|chain| {
             chain.wrapped = Some(Wrapped { symbol: "X".into(), address: other });

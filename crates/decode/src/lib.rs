@@ -14,7 +14,7 @@ use model::raw::Block;
 pub use fingerprint::fingerprint;
 
 /// Raised when a decoder finds more or other facts in the same block than before.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What is known of one chain, made ready once and used for all its blocks, from any thread.
 pub struct Decoder {

@@ -5,11 +5,12 @@ use alloy_primitives::{Address, B256};
 use model::chain::{Exchange, ExchangeKind};
 use model::facts::{Pool, PoolId};
 
-use super::{algebra, solidly, v2, v3};
+use super::{algebra, slipstream, solidly, v2, v3};
 
 /// How far apart v3 lets liquidity begin, by fee. The first three are of the first day, the others
-/// were added by vote or by PancakeSwap.
-const SPACINGS: [(u32, i32); 5] = [(500, 10), (3000, 60), (10_000, 200), (100, 1), (2500, 50)];
+/// were added by vote, by PancakeSwap or by BaseSwap.
+const SPACINGS: [(u32, i32); 8] =
+    [(500, 10), (3000, 60), (10_000, 200), (100, 1), (2500, 50), (80, 1), (350, 10), (450, 10)];
 
 /// What the pool is, if this exchange made it for these tokens. `token0 < token1`.
 pub fn prove(exchange: &Exchange, pool: Address, token0: Address, token1: Address) -> Option<Pool> {
@@ -41,6 +42,12 @@ pub fn prove(exchange: &Exchange, pool: Address, token0: Address, token1: Addres
             Some(found)
         }
         ExchangeKind::Algebra => fits(algebra::salt(token0, token1)).then_some(found),
+        ExchangeKind::Slipstream => {
+            let made = |spacing: &&u32| fits(slipstream::salt(token0, token1, **spacing));
+            let spacing = *exchange.tick_spacings.iter().find(made)?;
+            found.tick_spacing = i32::try_from(spacing).ok();
+            Some(found)
+        }
         ExchangeKind::V4 => None,
     }
 }

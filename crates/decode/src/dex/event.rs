@@ -7,7 +7,7 @@ use model::chain::ExchangeKind;
 use model::facts::{PoolId, PoolState, RangeDelta};
 use model::raw::Log;
 
-use super::{algebra, solidly, v2, v3, v4};
+use super::{algebra, slipstream, solidly, v2, v3, v4};
 
 pub enum Event {
     /// A factory made a pool. Believed only from a factory of the chain table.
@@ -73,7 +73,7 @@ pub const TRANSFER: B256 =
     b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
 /// The hash of the event's signature, the signature, and who reads it. Those met most come first.
-pub static EVENTS: [(B256, &str, Reader); 17] = [
+pub static EVENTS: [(B256, &str, Reader); 18] = [
     (
         b256!("1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"),
         "Sync(uint112,uint112)",
@@ -159,13 +159,18 @@ pub static EVENTS: [(B256, &str, Reader); 17] = [
         "Pool(address,address,address)",
         algebra::pool,
     ),
+    (
+        b256!("ab0d57f0df537bb25e80245ef7748fa62353808c54d6e528a9dd20887aed9ac2"),
+        "PoolCreated(address,address,int24,address)",
+        slipstream::pool_created,
+    ),
 ];
 
 /// Whether any event's hash begins like this: most logs of a block are turned away by it.
 fn may_be(first: u8) -> bool {
-    const FIRST: [u8; 17] = [
+    const FIRST: [u8; 18] = [
         0x1c, 0xd7, 0xc4, 0x40, 0x19, 0xcf, 0xb3, 0x7a, 0x0c, 0xf2, 0x98, 0xdd, 0x0d, 0x78, 0x21,
-        0xc4, 0x91,
+        0xc4, 0x91, 0xab,
     ];
     FIRST.contains(&first)
 }

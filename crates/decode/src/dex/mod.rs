@@ -9,6 +9,7 @@ mod create2;
 mod event;
 mod moved;
 mod prove;
+mod slipstream;
 mod solidly;
 mod swap;
 mod v2;
@@ -126,21 +127,21 @@ impl Dex {
             return;
         }
         let moved = moved::tokens_of(open.iter().filter_map(|hit| hit.log.address), logs.list);
-        let mut tried: HashMap<PoolId, Option<u32>> = HashMap::default();
+        let mut tried: HashMap<PoolId, (Option<u32>, Option<Address>)> = HashMap::default();
         for hit in open {
-            let paid = paid(&hit.event);
-            if seen.contains_key(&hit.id) || tried.get(&hit.id) == Some(&paid) {
+            let (paid, actor) = (paid(&hit.event), v4::actor(hit.id, hit.log));
+            if seen.contains_key(&hit.id) || tried.get(&hit.id) == Some(&(paid, actor)) {
                 continue;
             }
-            tried.insert(hit.id, paid);
+            tried.insert(hit.id, (paid, actor));
             let mut tokens =
                 hit.log.address.and_then(|it| moved.get(&it).cloned()).unwrap_or_default();
             if matches!(hit.id, PoolId::V4(_)) {
                 // The native coin moves without a log.
                 tokens.insert(0, Address::ZERO);
             }
-            let suspect =
-                Suspect { id: hit.id, ranged: is_ranged(&hit.event), paid, tokens: &tokens };
+            let ranged = is_ranged(&hit.event);
+            let suspect = Suspect { id: hit.id, ranged, paid, actor, tokens: &tokens };
             if let Some(pool) = self.prover.prove(&suspect, patience) {
                 seen.insert(hit.id, pool);
             }

@@ -21,8 +21,8 @@ const PAIRS_MAX: u32 = 6_000;
 /// When as many are kept, all are dropped: simple, and rare.
 const KEPT_MAX: usize = 100_000;
 
-/// A pool, two tokens, and for v4 the fee that a swap paid.
-type Guess = (PoolId, Address, Address, Option<u32>);
+/// A pool, two tokens, and for v4 the fee that a swap paid and who acted.
+type Guess = (PoolId, Address, Address, Option<u32>, Option<Address>);
 
 /// What is asked about a pool.
 pub struct Suspect<'a> {
@@ -30,6 +30,8 @@ pub struct Suspect<'a> {
     /// Whether it holds ranges of liquidity, and not plain reserves.
     pub ranged: bool,
     pub paid: Option<u32>,
+    /// v4 only: who acted on the pool, which may be its own hook.
+    pub actor: Option<Address>,
     pub tokens: &'a [Address],
 }
 
@@ -80,7 +82,7 @@ impl Prover {
     }
 
     fn guess(&self, suspect: &Suspect, token0: Address, token1: Address) -> Option<Pool> {
-        let guess = (suspect.id, token0, token1, suspect.paid);
+        let guess = (suspect.id, token0, token1, suspect.paid, suspect.actor);
         if let Some(known) = self.kept.read().unwrap_or_else(PoisonError::into_inner).get(&guess) {
             return known.clone();
         }
@@ -101,7 +103,8 @@ impl Prover {
                 .filter(|it| is_ranged(it.kind) == suspect.ranged)
                 .find_map(|it| create2::prove(it, pool, token0, token1)),
             PoolId::V4(id) => {
-                let (fee, spacing) = v4::guess(id, token0, token1, suspect.paid)?;
+                let (fee, spacing, hooks) =
+                    v4::guess(id, [token0, token1], suspect.paid, suspect.actor)?;
                 Some(Pool {
                     id: suspect.id,
                     factory: self.manager?,
@@ -110,7 +113,7 @@ impl Prover {
                     token1,
                     fee: Some(fee),
                     tick_spacing: Some(spacing),
-                    hooks: Address::ZERO,
+                    hooks,
                     stable: None,
                 })
             }
@@ -119,5 +122,10 @@ impl Prover {
 }
 
 fn is_ranged(kind: ExchangeKind) -> bool {
-    matches!(kind, ExchangeKind::V3 | ExchangeKind::V4 | ExchangeKind::Algebra)
+    match kind {
+        ExchangeKind::V3 | ExchangeKind::V4 | ExchangeKind::Algebra | ExchangeKind::Slipstream => {
+            true
+        }
+        ExchangeKind::V2 | ExchangeKind::Camelot | ExchangeKind::Solidly => false,
+    }
 }

@@ -58,7 +58,8 @@ fn liquidity(log: &Log, delta: i128) -> Option<(PoolId, Event)> {
 pub fn pool_created(log: &Log) -> Option<(PoolId, Event)> {
     let [spacing, pool] = words(log)?;
     let created = Created {
-        kinds: &[ExchangeKind::V3],
+        // Solidly v3's factory says it in the same words.
+        kinds: &[ExchangeKind::V3, ExchangeKind::Slipstream],
         token0: address(topic(log, 4, 1)?)?,
         token1: address(topic(log, 4, 2)?)?,
         fee: Some(uint24(topic(log, 4, 3)?)?),

@@ -14,6 +14,8 @@ use super::words::{address, int24, int128, topic, uint24, uint128, words};
 
 /// Fee and tick spacing that most pools without hooks are made with.
 const USUAL: [(u32, i32); 4] = [(100, 1), (500, 10), (3000, 60), (10_000, 200)];
+/// The spacing that launchpads with hooks of their own choose, whatever the fee is.
+const HOOKED_SPACING: i32 = 200;
 
 pub fn initialize(log: &Log) -> Option<(PoolId, Event)> {
     let [fee, spacing, hooks, sqrt_price, tick] = words(log)?;
@@ -47,15 +49,30 @@ pub fn modify_liquidity(log: &Log) -> Option<(PoolId, Event)> {
     Some((PoolId::V4(topic(log, 3, 1)?), Event::Liquidity(range)))
 }
 
-/// Fee and tick spacing under which a pool of these tokens without hooks has this id. `paid` is what
-/// a swap paid: the pool's own fee, if the protocol takes none.
-pub fn guess(id: B256, token0: Address, token1: Address, paid: Option<u32>) -> Option<(u32, i32)> {
+/// Who acted on a v4 pool. A hook that trades in its own pool names itself so.
+pub fn actor(id: PoolId, log: &Log) -> Option<Address> {
+    matches!(id, PoolId::V4(_)).then(|| topic(log, 3, 2).and_then(address)).flatten()
+}
+
+/// Fee, tick spacing and hooks under which a pool of these tokens has this id. `paid` is what a swap
+/// paid: the pool's own fee, if the protocol takes none. Hooks cannot be guessed, so they are none
+/// or whoever acted on the pool.
+pub fn guess(
+    id: B256,
+    [token0, token1]: [Address; 2],
+    paid: Option<u32>,
+    actor: Option<Address>,
+) -> Option<(u32, i32, Address)> {
     let own = paid.map(|fee| (fee, i32::try_from(fee / 50).unwrap_or(0).max(1)));
-    let guesses = USUAL.into_iter().chain(own.filter(|own| !USUAL.contains(own)));
-    guesses.into_iter().find(|(fee, spacing)| {
+    let plain = USUAL.into_iter().chain(own.filter(|own| !USUAL.contains(own)));
+    let wide = paid.map(|fee| (fee, HOOKED_SPACING)).filter(|it| !USUAL.contains(it));
+    let hooked = plain.clone().chain(wide);
+    let all = plain.map(|(fee, spacing)| (fee, spacing, Address::ZERO));
+    let of_actor = actor.map(|actor| hooked.map(move |(fee, spacing)| (fee, spacing, actor)));
+    all.chain(of_actor.into_iter().flatten()).find(|(fee, spacing, hooks)| {
         let fee = U256::from(*fee).into();
         let spacing = U256::from(spacing.unsigned_abs()).into();
-        let key = [token0.into_word(), token1.into_word(), fee, spacing, B256::ZERO];
+        let key = [token0.into_word(), token1.into_word(), fee, spacing, hooks.into_word()];
         keccak256(joined(&key)) == id
     })
 }

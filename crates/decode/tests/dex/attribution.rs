@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use crate::encode::*;
 
 /// Where the exchange would put the pool of these tokens; written anew here, from the rules alone.
+/// `fee` is the tick spacing where pools are told apart by that.
 pub fn address_of(exchange: &Exchange, token0: Address, token1: Address, fee: u32) -> Address {
     let words = |list: &[B256]| keccak256(list.iter().flat_map(|it| it.0).collect::<Vec<u8>>());
     let (a, b) = (token0.into_word(), token1.into_word());
@@ -29,7 +30,7 @@ pub fn address_of(exchange: &Exchange, token0: Address, token1: Address, fee: u3
 
 pub fn event_of(kind: ExchangeKind, pool: Address) -> Log {
     match kind {
-        ExchangeKind::V3 | ExchangeKind::Algebra => {
+        ExchangeKind::V3 | ExchangeKind::Algebra | ExchangeKind::Slipstream => {
             swap_v3(pool, [1, -1], (U256::from(1) << 96usize, 5, 0))
         }
         ExchangeKind::Solidly => log(pool, "Sync(uint256,uint256)", &[], &[word(5), word(6)]),
@@ -44,8 +45,11 @@ fn every_exchange_with_a_known_code_proves_its_pools_on_every_chain() {
     for chain in ChainTable::builtin().unwrap().iter() {
         let dex = Dex::new(chain);
         for exchange in chain.exchanges.iter().filter(|it| it.init_code_hash.is_some()) {
-            let fees =
-                if exchange.kind == ExchangeKind::V3 { exchange.fees.clone() } else { vec![0] };
+            let fees = match exchange.kind {
+                ExchangeKind::V3 => exchange.fees.clone(),
+                ExchangeKind::Slipstream => exchange.tick_spacings.clone(),
+                _ => vec![0],
+            };
             for fee in fees {
                 let pool = address_of(exchange, token0, token1, fee);
                 let logs = vec![
@@ -59,6 +63,9 @@ fn every_exchange_with_a_known_code_proves_its_pools_on_every_chain() {
                 assert_eq!((facts.seen[0].token0, facts.seen[0].token1), (token0, token1));
                 let expected = (exchange.kind == ExchangeKind::V3).then_some(fee);
                 assert_eq!(facts.seen[0].fee, expected);
+                if exchange.kind == ExchangeKind::Slipstream {
+                    assert_eq!(facts.seen[0].tick_spacing, i32::try_from(fee).ok());
+                }
                 proven += 1;
             }
         }

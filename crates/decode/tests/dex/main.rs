@@ -9,10 +9,14 @@
 )]
 
 mod attribution;
+mod cousins;
+mod elsewhere;
 mod encode;
 mod families;
 mod files;
+mod ledger;
 mod mainnet;
 mod otherchains;
 mod sequences;
+mod wallets;
 mod weth;

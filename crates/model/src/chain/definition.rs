@@ -143,6 +143,9 @@ pub struct Exchange {
     /// Fee tiers in millionths, for kinds that have one pool per tier. Empty: not known.
     #[serde(default)]
     pub fees: Vec<u32>,
+    /// Tick spacings, for kinds that have one pool per spacing. Empty: not known.
+    #[serde(default)]
+    pub tick_spacings: Vec<u32>,
 }
 
 impl Exchange {
@@ -167,6 +170,8 @@ pub enum ExchangeKind {
     Solidly,
     /// Concentrated liquidity without fee tiers, pools from a separate deployer.
     Algebra,
+    /// V3 pools told apart by their tick spacing, as the fee may change.
+    Slipstream,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -144,6 +144,7 @@ fn kind_code(kind: ExchangeKind) -> u8 {
         ExchangeKind::Camelot => 3,
         ExchangeKind::Solidly => 4,
         ExchangeKind::Algebra => 5,
+        ExchangeKind::Slipstream => 6,
     }
 }
 
@@ -155,6 +156,7 @@ fn kind_of(code: u8) -> Option<ExchangeKind> {
         3 => ExchangeKind::Camelot,
         4 => ExchangeKind::Solidly,
         5 => ExchangeKind::Algebra,
+        6 => ExchangeKind::Slipstream,
         _ => return None,
     })
 }
@@ -165,19 +167,20 @@ mod tests {
 
     use super::*;
 
-    const KINDS: [ExchangeKind; 6] = [
+    const KINDS: [ExchangeKind; 7] = [
         ExchangeKind::V2,
         ExchangeKind::V3,
         ExchangeKind::V4,
         ExchangeKind::Camelot,
         ExchangeKind::Solidly,
         ExchangeKind::Algebra,
+        ExchangeKind::Slipstream,
     ];
 
     proptest! {
         #[test]
         fn a_packed_pool_comes_back_as_it_was(
-            kind in 0usize..6,
+            kind in 0usize..7,
             bytes in proptest::array::uniform32(any::<u8>()),
             fee in proptest::option::of(any::<u32>()),
             tick_spacing in proptest::option::of(any::<i32>()),

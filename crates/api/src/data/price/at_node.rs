@@ -107,7 +107,10 @@ fn candidates(exchange: &Exchange, token: Address, partners: &[Address]) -> Vec<
         ExchangeKind::V2 | ExchangeKind::Camelot => vec![None],
         ExchangeKind::V3 => exchange.fees.iter().copied().map(Some).collect(),
         // Their pools cannot be asked for by their tokens alone, or in other words.
-        ExchangeKind::V4 | ExchangeKind::Solidly | ExchangeKind::Algebra => Vec::new(),
+        ExchangeKind::V4
+        | ExchangeKind::Solidly
+        | ExchangeKind::Algebra
+        | ExchangeKind::Slipstream => Vec::new(),
     };
     let mut all = Vec::new();
     for (token0, token1) in partners.iter().map(pair) {
