@@ -17,6 +17,7 @@ use crate::contracts::Contracts;
 use crate::data::price::Prices;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
+use crate::meters::Meters;
 use crate::tokens::{TokenLists, Tokens};
 use crate::verified::VerifiedCollections;
 
@@ -63,6 +64,7 @@ pub struct Inner {
     pub tokens: Tokens,
     pub contracts: Contracts,
     pub prices: Prices,
+    pub meters: Meters,
     stopping: AtomicBool,
 }
 
@@ -81,10 +83,17 @@ impl App {
         let timeout = Duration::from_millis(parts.price.node_timeout_ms);
         let contracts = Contracts::new(parts.price.node_questions_max, timeout);
         let prices = Prices::new(parts.config.answer_cache_bytes / 4);
-        let stopping = AtomicBool::new(false);
-        App {
-            inner: Arc::new(Inner { parts, served, answers, tokens, contracts, prices, stopping }),
-        }
+        let inner = Inner {
+            parts,
+            served,
+            answers,
+            tokens,
+            contracts,
+            prices,
+            meters: Meters::default(),
+            stopping: AtomicBool::new(false),
+        };
+        App { inner: Arc::new(inner) }
     }
 
     pub fn served(&self, chain: ChainId) -> Option<&ServedChain> {

@@ -3,18 +3,14 @@
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
-use crate::app::App;
 use crate::error::ApiError;
 
-pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    let limit = Duration::from_millis(app.parts.config.request_timeout_ms);
+pub async fn answered(limit: Duration, handler: impl Future<Output = Response>) -> Response {
     // Handlers share nothing that a panic could leave half changed but locks, which are taken over.
-    let answered = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let answered = AssertUnwindSafe(handler).catch_unwind();
     match tokio::time::timeout(limit, answered).await {
         Ok(Ok(response)) => response,
         Ok(Err(_panic)) => ApiError::Internal("a handler panicked".into()).into_response(),

@@ -14,6 +14,7 @@ mod guard;
 mod hosts;
 pub mod keys;
 mod labels;
+mod meters;
 mod operator_file;
 mod params;
 mod request_id;

@@ -1,34 +1,36 @@
-//! Gives every request an id, and counts and times it under the name of its route.
+//! Gives every request an id, sees that it is answered, counts and times it under its route's name.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use axum::extract::{MatchedPath, Request};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use rand::Rng;
 use tracing::Instrument;
 
+use crate::app::App;
+use crate::guard;
+
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-pub async fn layer(request: Request, next: Next) -> Response {
+/// The only layer around all routes: each one costs every request a few allocations.
+pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     let id = given(&request).unwrap_or_else(fresh);
     // The route's pattern, never the path: an RPC path carries a key.
-    let route =
-        request.extensions().get::<MatchedPath>().map_or("unknown", |p| p.as_str()).to_owned();
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let route = matched.as_ref().map_or("unknown", MatchedPath::as_str);
     let method = request.method().clone();
-    let span = tracing::info_span!("request", request.id = %id, route = %route);
+    let span = tracing::info_span!("request", request.id = %id, route);
     let started = Instant::now();
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let limit = Duration::from_millis(app.parts.config.request_timeout_ms);
+    let mut response = guard::answered(limit, next.run(request)).instrument(span.clone()).await;
     let elapsed = started.elapsed();
     let status = response.status().as_u16();
     span.in_scope(|| {
         tracing::debug!(http.method = %method, http.status = status, elapsed_us = elapsed.as_micros() as u64, "answered");
     });
-    metrics::counter!("headwater_http_requests_total", "route" => route.clone(), "status" => status.to_string())
-        .increment(1);
-    metrics::histogram!("headwater_http_request_seconds", "route" => route)
-        .record(elapsed.as_secs_f64());
+    app.meters.record(route, status, elapsed);
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

@@ -12,7 +12,7 @@ use crate::data::get_token_price::get_token_price;
 use crate::data::get_wallet_transactions::get_wallet_transactions;
 use crate::error::ApiError;
 use crate::hosts::{node_rpc, operations};
-use crate::{cors, guard, request_id};
+use crate::{cors, request_id};
 
 /// Which hosts a listener serves; one listener may serve all, their paths do not clash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +52,7 @@ pub fn router(app: App, hosts: Hosts) -> Router {
     for_operators
         .merge(for_clients)
         .fallback(not_found)
-        .layer(middleware::from_fn_with_state(app.clone(), guard::layer))
-        .layer(middleware::from_fn(request_id::layer))
+        .layer(middleware::from_fn_with_state(app.clone(), request_id::layer))
         .with_state(app)
 }
 

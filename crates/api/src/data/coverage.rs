@@ -1,5 +1,7 @@
 //! What the headers of every data answer say: what it cost, and which blocks it rests on.
 
+use std::fmt::Write;
+
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use store::Coverage;
 
@@ -33,8 +35,13 @@ impl RestsOn<'_> {
 fn tell(headers: &mut HeaderMap, served: &ServedChain, coverage: &Coverage, asked: Blocks) {
     let all = coverage.ranges();
     let shown = all.get(all.len().saturating_sub(RANGES_MAX)..).unwrap_or_default();
-    let text: Vec<String> = shown.iter().map(|(from, to)| format!("{from}-{to}")).collect();
-    if let Ok(value) = HeaderValue::from_str(&text.join(",")) {
+    let mut text = String::with_capacity(24);
+    for (from, to) in shown {
+        let comma = if text.is_empty() { "" } else { "," };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{comma}{from}-{to}");
+    }
+    if let Ok(value) = HeaderValue::from_str(&text) {
         headers.insert(INDEXED, value);
     }
     let node_head = served.pool.as_ref().and_then(|p| p.heads().borrow().map(|h| h.number));

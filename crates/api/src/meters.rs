@@ -1,0 +1,43 @@
+//! Counts and times requests by route and status.
+//!
+//! Every answer passes here, so the recorder is asked for a meter once and not once per request.
+
+use std::collections::HashMap;
+use std::sync::RwLock;
+use std::time::Duration;
+
+use metrics::{Counter, Histogram};
+
+/// By route, then by status. Routes are patterns, so there are few.
+#[derive(Default)]
+pub struct Meters(RwLock<HashMap<Box<str>, HashMap<u16, Meter>>>);
+
+#[derive(Clone)]
+struct Meter {
+    answered: Counter,
+    seconds: Histogram,
+}
+
+impl Meters {
+    pub fn record(&self, route: &str, status: u16, elapsed: Duration) {
+        let meter = self.known(route, status).unwrap_or_else(|| self.add(route, status));
+        meter.answered.increment(1);
+        meter.seconds.record(elapsed.as_secs_f64());
+    }
+
+    fn known(&self, route: &str, status: u16) -> Option<Meter> {
+        let known = self.0.read().unwrap_or_else(|broken| broken.into_inner());
+        known.get(route)?.get(&status).cloned()
+    }
+
+    fn add(&self, route: &str, status: u16) -> Meter {
+        let label = route.to_owned();
+        let meter = Meter {
+            answered: metrics::counter!("headwater_http_requests_total", "route" => label.clone(), "status" => status.to_string()),
+            seconds: metrics::histogram!("headwater_http_request_seconds", "route" => label),
+        };
+        let mut known = self.0.write().unwrap_or_else(|broken| broken.into_inner());
+        known.entry(route.into()).or_default().insert(status, meter.clone());
+        meter
+    }
+}
