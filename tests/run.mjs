@@ -83,7 +83,7 @@ async function rig() {
   await nodeTests('rig/rig.test.mjs');
 }
 
-const suites = { clients, prices, follow: () => nodeTests('clients/follow.test.mjs'), rig };
+const suites = { clients, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), rig };
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length && !wanted.includes(name)) continue;
   const started = Date.now();

@@ -1,5 +1,6 @@
 // Compares headwater's prices with what the pools of the rig held, block by block.
 import assert from 'node:assert/strict';
+import { askPrice as ask, compareHeld, heldAt } from '../support/pools.mjs';
 
 const WETH_UNITS = 10n ** 18n;
 
@@ -10,12 +11,6 @@ function nativeValue(pool, held, decimals) {
   if (pool.kind === 'v2') return (BigInt(held.reserve1) * whole) / BigInt(held.reserve0);
   const root = BigInt(held.sqrtPriceX96);
   return (root * root * whole) >> 192n;
-}
-
-async function ask(headwater, token, query, profile = 'spec') {
-  const url = `${headwater.url}/api/v2.2/erc20/${token}/price?${new URLSearchParams({ explain: 'true', ...query })}`;
-  const response = await fetch(url, { headers: { 'x-api-key': headwater.key, 'x-wire-profile': profile } });
-  return { status: response.status, body: await response.json() };
 }
 
 /** At every block: each stable by each exchange is exactly what its pool held. Returns how many prices were compared. */
@@ -35,6 +30,24 @@ export async function comparePrices(headwater, book, every = 1) {
         compared++;
       }
     }
+  }
+  return compared;
+}
+
+/**
+ * At every block: what is stored of every pool is what the pool says of itself, and so is its price. The book has
+ * read most of it while the chain was made; the rest, and all of it once more, is asked of the node. Returns how many.
+ */
+export async function compareStates(headwater, book, nodeUrl) {
+  const tokens = [[book.contracts.USDC, 6], [book.contracts.DAI, 18]];
+  let compared = 0;
+  for (let block = 0; block <= book.meta.head; block++) {
+    const held = await heldAt(nodeUrl, book.pools, block);
+    for (const pool of book.pools) {
+      const read = pool.prices.find((it) => it.block === block), state = held.get(pool.addr);
+      for (const name of ['reserve0', 'reserve1', 'sqrtPriceX96', 'tick']) if (read && name in read) assert.equal(state[name], read[name], `${pool.label} at ${block}: the node has changed its mind`);
+    }
+    for (const [token, decimals] of tokens) compared += await compareHeld({ headwater, pools: book.pools, held, token, decimals, block });
   }
   return compared;
 }

@@ -6,7 +6,7 @@ import { walletPage } from '../support/http.mjs';
 import { settled, startHeadwater } from '../support/processes.mjs';
 import { Book, compareAll, compareBalances, compareBlocks, comparePages } from './compare.mjs';
 import { compareLowest, compareTrades } from './trades.mjs';
-import { compareMoney, comparePrices } from './prices.mjs';
+import { compareMoney, comparePrices, compareStates } from './prices.mjs';
 import { startScenario } from './scenario.mjs';
 
 const full = process.env.HEADWATER_RIG_FULL === '1';
@@ -22,6 +22,11 @@ function answersOf(state) {
   it('lists every sale of every NFT contract, by market, in pages, by blocks and by dates', () => compareTrades(state.headwater, state.book));
   it('knows the lowest price of every NFT contract, by market and by days', () => compareLowest(state.headwater, state.book));
   it('prices tokens exactly as their pools stood, at every block', async () => assert.ok(await comparePrices(state.headwater, state.book) > 100));
+  it('holds of every pool what the pool says of itself, at every block', async () => {
+    const compared = await compareStates(state.headwater, state.book, state.scenario.url);
+    console.log(`${compared} states of ${state.book.pools.length} pools in ${state.book.meta.head + 1} blocks compared`);
+    assert.ok(compared >= state.book.pools.length * (state.book.meta.head - 8));
+  });
   it('prices the coin within its pools, and names tokens as their contracts do', () => compareMoney(state.headwater, state.book));
   it('says which blocks it covers', async () => {
     const page = await walletPage(state.headwater, Object.keys(state.book.wallets)[0]);

@@ -2,8 +2,8 @@
 // in one way that a trace must show; the last two sell NFTs. Arguments are plain 32-byte words.
 
 const OPCODES = {
-  STOP: '00', SUB: '03', DIV: '04', CALLVALUE: '34', CALLDATALOAD: '35', CALLDATASIZE: '36', CALLDATACOPY: '37', CODECOPY: '39', POP: '50', MSTORE: '52', MSTORE8: '53',
-  GAS: '5a', LOG1: 'a1', LOG3: 'a3', LOG4: 'a4', CREATE: 'f0', CALL: 'f1', RETURN: 'f3', CREATE2: 'f5', REVERT: 'fd', SELFDESTRUCT: 'ff',
+  STOP: '00', MUL: '02', SUB: '03', DIV: '04', SGT: '13', EQ: '14', ISZERO: '15', ORIGIN: '32', CALLER: '33', CALLVALUE: '34', CALLDATALOAD: '35', CALLDATASIZE: '36', CALLDATACOPY: '37', CODECOPY: '39', POP: '50', MSTORE: '52', MSTORE8: '53', JUMPI: '57',
+  GAS: '5a', JUMPDEST: '5b', LOG1: 'a1', LOG3: 'a3', LOG4: 'a4', CREATE: 'f0', CALL: 'f1', RETURN: 'f3', CREATE2: 'f5', REVERT: 'fd', SELFDESTRUCT: 'ff',
 };
 
 /** Words of assembly to hex; a number is pushed as one byte, a hash as 32. */
@@ -46,6 +46,13 @@ export const NFT = assemble('64 CALLDATALOAD 32 CALLDATALOAD 0 CALLDATALOAD 0xdd
 const market = (log) => assemble(`${send('CALLVALUE', 32)} 224 CALLDATASIZE SUB 224 0 CALLDATACOPY ${log} 96 32 0 CALLDATACOPY 0 0 96 0 0 0 CALLDATALOAD GAS CALL POP STOP`);
 export const MARKET_1 = market('128 CALLDATALOAD 224 CALLDATASIZE SUB 0 LOG1');
 export const MARKET_3 = market('192 CALLDATALOAD 160 CALLDATALOAD 128 CALLDATALOAD 224 CALLDATASIZE SUB 0 LOG3');
+
+// trader(contract, call…): a person's call is passed on; a pool that calls back is paid what it asks for, in
+// the tokens that its call's data names. A payment of nothing does no harm, so nothing is asked before it.
+const pay = (amount, token) => `0xa9059cbb${'0'.repeat(56)} 0 MSTORE CALLER 4 MSTORE 0 ${amount} CALLDATALOAD SGT ${amount} CALLDATALOAD MUL 36 MSTORE 0 0 68 0 0 ${token} CALLDATALOAD GAS CALL POP`;
+const TRADER_PARTS = [`${pay(4, 132)} ${pay(36, 164)} STOP`, 'JUMPDEST 32 CALLDATASIZE SUB 32 0 CALLDATACOPY 0 0 32 CALLDATASIZE SUB 0 0 0 CALLDATALOAD GAS CALL ISZERO'].map(assemble);
+const [PASS_ON, GIVE_UP] = [6 + TRADER_PARTS[0].length / 2, 6 + (TRADER_PARTS[0] + TRADER_PARTS[1]).length / 2 + 4];
+export const TRADER = assemble(`ORIGIN CALLER EQ ${PASS_ON} JUMPI`) + TRADER_PARTS.join('') + assemble(`${GIVE_UP} JUMPI STOP JUMPDEST 0 0 REVERT`);
 
 export const word = (value) => BigInt(value).toString(16).padStart(64, '0');
 export const words = (...values) => '0x' + values.map(word).join('');

@@ -10,6 +10,18 @@ export async function rpc(url, method, params = []) {
   return answer.result;
 }
 
+/** Many calls in one request; the answers in the order of the calls. */
+export async function rpcAll(url, calls) {
+  const body = calls.map(([method, params], at) => ({ jsonrpc: '2.0', id: at, method, params }));
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const answers = new Map((await response.json()).map((answer) => [answer.id, answer]));
+  return calls.map(([method], at) => {
+    const answer = answers.get(at);
+    if (!answer || answer.error) throw new Error(`${method}: ${JSON.stringify(answer?.error).slice(0, 400)}`);
+    return answer.result;
+  });
+}
+
 /** JSON whose large integers stay exact: they become BigInt, like every other integer. */
 export function parseExact(text) {
   const quoted = text.replace(/("(?:[^"\\]|\\.)*")|(-?\d+)(?=\s*[,}\]])/g, (all, string) => string ?? `"\\u0000${all}"`);

@@ -136,6 +136,7 @@ impl Pricing<'_> {
             asked,
             token,
             price: &price,
+            pools: (&pools.own, &pools.native),
             then,
             source: pools.source,
             changed_at: changed,

@@ -192,6 +192,17 @@ fn a_block_that_is_not_indexed_is_asked_of_the_node() {
     assert!(answer["nativePrice"]["value"].as_str().unwrap().starts_with("1666666666666666"));
     assert_eq!(answer["explain"]["source"], "node");
     assert_eq!(answer["explain"]["pool"], format!("{:#x}", addr("node token")));
+    let (mine, coins) = ((6_000 * E18).to_string(), (1_000 * E18).to_string());
+    let held = match tkn < market.wrapped() {
+        true => json!({ "reserve0": mine, "reserve1": coins }),
+        false => json!({ "reserve0": coins, "reserve1": mine }),
+    };
+    assert_eq!(answer["explain"]["pools"][0]["state"], held);
+    assert_eq!(
+        answer["explain"]["pools"][0]["changedAtBlock"],
+        json!(null),
+        "a node does not say when it was"
+    );
     let asked = node.calls();
     assert_eq!(market.usd(tkn, &past), "500");
     assert_eq!(node.calls(), asked, "kept by block");
@@ -217,7 +228,9 @@ fn v3_pools_are_found_by_their_fee() {
         let found = Ok(pool.into_word().to_vec());
         world.say(market.factory("Uniswap v3"), &call_data(GET_POOL, &[low, high], &[500]), found);
         let root = alloy_primitives::U256::from(1) << 96usize;
-        world.say(pool, &SLOT0, Ok([root.to_be_bytes::<32>().to_vec(), words(&[0; 6])].concat()));
+        // A price a hair below one to one can stand at tick -1, which fills all of its word.
+        let slot = [root.to_be_bytes::<32>().to_vec(), signed(-1).to_vec(), words(&[0; 5])];
+        world.say(pool, &SLOT0, Ok(slot.concat()));
         world.say(pool, &LIQUIDITY, Ok(words(&[10usize.pow(15)])));
         world.say(pool, &TICK_SPACING, Ok(words(&[10])));
     });
@@ -225,6 +238,14 @@ fn v3_pools_are_found_by_their_fee() {
     assert_eq!(
         (&answer["usdPriceFormatted"], &answer["exchangeName"]),
         (&"1".into(), &"Uniswap v3".into())
+    );
+    let explained = market.price(tkn, "explain=true")["explain"].clone();
+    assert_eq!(
+        explained["pools"][0]["state"],
+        json!({
+            "sqrtPriceX96": "79228162514264337593543950336", "tick": -1,
+            "liquidity": "1000000000000000"
+        })
     );
 }
 

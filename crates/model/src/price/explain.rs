@@ -3,6 +3,7 @@
 use alloy_primitives::{Address, U512};
 
 use super::book::{Book, Money, MoneyKind, Worth};
+use super::quote::Quote;
 use super::rank::Choice;
 use super::{Question, Ratio, Settings};
 use crate::facts::PoolId;
@@ -33,6 +34,11 @@ pub struct Price {
     /// Why not higher.
     pub doubts: Vec<Doubt>,
     pub dropped: Vec<Dropped>,
+    /// All that were heard, in no order: see [`Price::heard`].
+    pub(super) quotes: Vec<Quote>,
+    /// What the coin is worth by its own pools.
+    pub(super) coin_usd: Option<Ratio>,
+    pub(super) is_coin: bool,
     token: Address,
     decimals: u8,
 }
@@ -101,13 +107,12 @@ pub(super) fn explain(
     let doubts = doubts(&choice, worth.undecided, settings);
     let thin_and_alone = [Doubt::Thin, Doubt::SingleSource].iter().all(|it| doubts.contains(it));
     let lowest = doubts.iter().map(|it| it.at_most()).min().unwrap_or(Confidence::High);
-    let (usd, native) = match question.token == book.wrapped {
+    let is_coin = question.token == book.wrapped;
+    let coin_usd = worth.native.as_ref().map(|coin| coin.usd);
+    let (usd, native) = match is_coin {
         // Everything else is measured by the coin, so one pool's lag must not be in it.
         true => (choice.mean, Some(Ratio::ONE)),
-        false => {
-            let converted = || worth.native.as_ref().map(|native| best.usd.over(native.usd));
-            (best.usd, best.native.or_else(converted))
-        }
+        false => (best.usd, best.native.or_else(|| coin_usd.map(|coin| best.usd.over(coin)))),
     };
     Price {
         usd,
@@ -120,11 +125,14 @@ pub(super) fn explain(
         token_side_micro_usd: best.token_side,
         partner_side_micro_usd: best.other_side,
         one_percent_micro_usd: best.one_percent,
-        pools_considered: choice.considered,
+        pools_considered: choice.heard.len(),
         pools_agreeing: choice.agreeing,
         confidence: if thin_and_alone { Confidence::Low } else { lowest },
         doubts,
         dropped,
+        quotes: choice.heard,
+        coin_usd,
+        is_coin,
         token: question.token,
         decimals: question.decimals,
     }
@@ -161,8 +169,7 @@ impl Price {
 
     /// Smallest units of the native coin for one whole token, as an integer.
     pub fn native_value(&self) -> Option<U512> {
-        let units = Ratio::power_of_ten(self.native_decimals.into());
-        self.native?.times(units).floor()
+        smallest_units(self.native?, self.native_decimals)
     }
 
     /// Both sides, in millionths of a dollar.
@@ -179,6 +186,10 @@ impl Price {
             kind: MoneyKind::Via,
         })
     }
+}
+
+pub(super) fn smallest_units(whole: Ratio, decimals: u8) -> Option<U512> {
+    whole.times(Ratio::power_of_ten(decimals.into())).floor()
 }
 
 /// By how many hundredths the price has changed, as signed plain decimals.

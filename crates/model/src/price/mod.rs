@@ -11,6 +11,7 @@
 
 mod book;
 mod explain;
+mod heard;
 mod quote;
 mod rank;
 mod ratio;
@@ -25,6 +26,7 @@ use crate::facts::PoolId;
 
 pub use book::{Book, Money, MoneyKind};
 pub use explain::{Confidence, Doubt, Dropped, Price, percent_change};
+pub use heard::Heard;
 pub use ratio::Ratio;
 pub use reading::PoolAt;
 

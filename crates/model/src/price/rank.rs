@@ -10,8 +10,8 @@ pub struct Choice {
     pub best: Quote,
     /// The mean of all that agree with it, each by its weight.
     pub mean: Ratio,
-    /// Pools that were heard, the best one included.
-    pub considered: usize,
+    /// All that were asked, the best one included, in no order.
+    pub heard: Vec<Quote>,
     /// Those that say about the same, the best one included.
     pub agreeing: usize,
     /// Those that say something else altogether and have some weight.
@@ -37,13 +37,8 @@ pub fn choose(quotes: Vec<Quote>, settings: &Settings) -> Option<Choice> {
     let agreeing: Vec<&Quote> =
         near.iter().copied().filter(|it| it.usd.is_within(settings.agree_bps, best.usd)).collect();
     let against = far.iter().filter(|it| it.weight >= best.weight / U256::from(10)).count();
-    Some(Choice {
-        considered: heard.len(),
-        agreeing: agreeing.len(),
-        against,
-        mean: mean(best.usd, &agreeing),
-        best: best.clone(),
-    })
+    let (agree, mean, best) = (agreeing.len(), mean(best.usd, &agreeing), best.clone());
+    Some(Choice { best, mean, heard, agreeing: agree, against })
 }
 
 /// To 30 digits, as parts of the best one's answer, which all are close to.

@@ -5,6 +5,7 @@ pub mod asked;
 pub mod at_node;
 pub mod explain;
 pub mod gather;
+pub mod heard;
 pub mod kept;
 pub mod write;
 

@@ -1,10 +1,11 @@
 //! The price record in both profiles.
 
 use model::chain::Chain;
-use model::price::{Price, Ratio, percent_change};
+use model::price::{PoolAt, Price, Ratio, percent_change};
 
 use super::asked::Asked;
 use super::explain::{Explained, dollars, pool};
+use super::heard::Held;
 use crate::data::row::Row;
 use crate::tokens::Shown;
 use crate::wire::Profile;
@@ -14,6 +15,8 @@ pub struct PriceRecord<'a> {
     pub asked: &'a Asked,
     pub token: &'a Shown,
     pub price: &'a Price,
+    /// The pools it follows from: the token's own and the coin's.
+    pub pools: (&'a [PoolAt], &'a [PoolAt]),
     /// A day earlier, where it was asked for and is known.
     pub then: Option<Ratio>,
     pub source: &'static str,
@@ -44,8 +47,10 @@ impl PriceRecord<'_> {
             self.extras(&mut row);
         }
         if live || asked.explain {
+            let (own, native) = self.pools;
             let explained = Explained {
                 price,
+                held: Held { chain: self.chain, own, native },
                 source: self.source,
                 changed_at: self.changed_at,
                 with_dropped: asked.explain,

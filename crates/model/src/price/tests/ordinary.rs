@@ -129,3 +129,26 @@ fn without_stable_pools_nothing_says_what_the_native_coin_is_worth() {
     assert!(matches!(ask_with("TKN", 18, &pools, &[]), Err(NoPrice::NoNativeUsd(_))));
     assert_eq!(ask("TKN", 18, &[]).unwrap_err(), NoPrice::NotEnoughLiquidity(vec![]));
 }
+
+#[test]
+fn all_that_were_heard_are_told_the_chosen_one_first() {
+    let mut pools = vec![
+        // Deeper than any other and far from all of them, so it is heard and not believed.
+        pair("v2", ("TKN", 1_000_000 * E18), ("WETH", 5_000 * E18)),
+        pair("sushi", ("TKN", 1_000_000 * E18), ("WETH", 1_000 * E18)),
+        pair("solidly", ("TKN", 900_000 * E18), ("WETH", 900 * E18)),
+    ];
+    pools.push(pair("camelot", ("TKN", 800_000 * E18), ("USDC", 1_600_000 * E6)));
+    let price = ask("TKN", 18, &pools).unwrap();
+    let said: Vec<PoolId> = price.heard(10).iter().map(|it| it.pool).collect();
+    let [far, chosen, second, third] = [0, 1, 2, 3].map(|n: usize| pools[n].pool.id);
+    assert_eq!(price.pool, chosen);
+    assert_eq!(said, [chosen, far, second, third]);
+    assert_eq!(price.heard(2).len(), 2);
+    let values: Vec<String> =
+        price.heard(10).iter().map(|it| it.native_value.unwrap().to_string()).collect();
+    assert_eq!(values[..3], ["1000000000000000", "5000000000000000", "1000000000000000"]);
+    assert!(values[3].starts_with("999") || values[3].starts_with("100"), "{values:?}");
+    let coin = ask("WETH", 18, &[]).unwrap();
+    assert!(coin.heard(9).iter().all(|it| it.native_value == coin.native_value()));
+}
