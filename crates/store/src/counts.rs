@@ -14,7 +14,9 @@ use crate::buckets::Level;
 pub const FEW: u64 = 256;
 /// Level in the key of a total.
 pub const TOTAL: u8 = 0;
-pub const LEVELS: [Level; 6] = [(1, 20), (2, 16), (3, 12), (4, 8), (5, 4), (6, 0)];
+/// Level of the buckets that hold one block each.
+pub const ONE_BLOCK: u8 = 6;
+pub const LEVELS: [Level; 6] = [(1, 20), (2, 16), (3, 12), (4, 8), (5, 4), (ONE_BLOCK, 0)];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {

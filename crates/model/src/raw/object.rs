@@ -21,11 +21,21 @@ pub fn read_list<T: Object>(reader: &mut Reader<'_>) -> Option<Vec<T>> {
     reader.expect(b'[')?;
     let mut is_first = true;
     while reader.next_item(b']', &mut is_first)? {
+        let before = reader.rest().len();
         list.push(T::default());
         list.last_mut()?.read_into(reader)?;
+        if list.len() == 1 && size_of::<T>() >= LARGE {
+            let rest = reader.rest().len();
+            // Never more memory than text, however short the first one is.
+            list.reserve(rest / (before - rest).max(size_of::<T>()));
+        }
     }
     Some(list)
 }
+
+/// Transactions and receipts: their lists fill the text they stand in, so the first tells how many
+/// there will be. Moving them when a list grows costs as much as reading some fields.
+const LARGE: usize = 512;
 
 /// Text of fields the struct has no place for: name and JSON value.
 pub type Extras = Vec<(Box<str>, Box<str>)>;

@@ -70,6 +70,13 @@ fn quantities_keep_their_exact_text() {
     }
 }
 
+#[test]
+fn what_fills_a_text_is_large_and_what_stands_inside_is_not() {
+    let sizes = [size_of::<Tx>(), size_of::<Receipt>(), size_of::<Log>(), size_of::<Withdrawal>()];
+    println!("{sizes:?}");
+    assert!(sizes[0] >= 512 && sizes[1] >= 512 && sizes[2] < 512 && sizes[3] < 512, "{sizes:?}");
+}
+
 const GETH: &str = r#"[{"txHash":"0x00","result":{"type":"CALL","from":"0x0000000000000000000000000000000000000001",
  "to":"0x0000000000000000000000000000000000000002","value":"0x5","gas":"0x10","gasUsed":"0x9","input":"0x","calls":[
   {"calls":[{"type":"CALL","from":"0x0000000000000000000000000000000000000003","to":"0x0000000000000000000000000000000000000004","value":"0x1","gas":"0x1","gasUsed":"0x1","input":"0x"}],

@@ -4,7 +4,7 @@ use alloy_primitives::Address;
 use fjall::Readable;
 
 use super::batch::{Batch, WalletRow};
-use crate::counts::{Buckets, Count, Delta, TOTAL};
+use crate::counts::{Buckets, Count, Delta, ONE_BLOCK, TOTAL};
 use crate::{Error, keys};
 
 const BROKEN: Error = Error::BrokenRow { table: "wallet_counts" };
@@ -53,7 +53,12 @@ impl Batch<'_> {
     fn change_buckets(&mut self, address: Address, changes: &Buckets) -> Result<(), Error> {
         for (level, bucket, delta) in changes.levels() {
             let key = keys::count(self.chain, address, level, bucket);
-            let new = self.count_at(&key)?.changed_by(delta).ok_or(BROKEN)?;
+            // A block comes with all its rows, so nothing is counted of one that is new.
+            let old = match level == ONE_BLOCK && !self.reverts {
+                true => Count::default(),
+                false => self.count_at(&key)?,
+            };
+            let new = old.changed_by(delta).ok_or(BROKEN)?;
             self.put_count(&key, new);
         }
         Ok(())
