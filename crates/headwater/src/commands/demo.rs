@@ -42,13 +42,14 @@ async fn demo(args: &DemoArgs, folder: &std::path::Path) -> Result<()> {
     let key = api::keys::fresh();
     let settings = settings(args, folder, &node, &key)?;
     telemetry::logs(&settings.log)?;
+    let stop = stop_asked()?;
     let server = Server::start(&settings, true).await?;
     wait_until_filled(&server).await;
     let address = server.addresses.first().context("no listener")?;
     greet(&chain, &format!("http://{address}"), &key)?;
     tokio::select! {
         () = live(chain) => {}
-        () = stop_asked() => {}
+        () = stop => {}
     }
     server.stop().await
 }

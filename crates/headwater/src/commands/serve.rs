@@ -19,13 +19,14 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     telemetry::logs(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
+        let stop = stop_asked()?;
         let server = Server::start(&settings, args.role == Role::All).await?;
         for address in &server.addresses {
             say(&format!("headwater listens on http://{address}"))?;
         }
         tracing::info!(data = %shown(&settings.store.path), chains = settings.chains.len(), "started");
         let bars: Vec<_> = server.ingests.iter().map(|i| tokio::spawn(show(i.clone()))).collect();
-        stop_asked().await;
+        stop.await;
         tracing::info!("stopping");
         bars.iter().for_each(tokio::task::JoinHandle::abort);
         server.stop().await
