@@ -11,19 +11,25 @@ use store::read::Place;
 
 use crate::wire::Profile;
 
-/// Everything that shapes an answer's body.
+/// Everything in a request that shapes its answer.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Question {
+pub struct Words {
     /// What was asked, in the words of the request: the answer's cursor is sealed for those.
     pub digest: QuestionDigest,
-    /// What its range means at the moment; a date comes to mean another block.
-    pub blocks: (u64, u64),
     pub after: Option<Place>,
     pub limit: usize,
     pub page: u32,
     pub profile: Profile,
     /// Counts up while a cursor lives, so that a kept answer never hands out an expired one.
     pub era: u64,
+}
+
+/// Everything that shapes an answer's body.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Question {
+    pub words: Words,
+    /// What its range means at the moment; a date comes to mean another block.
+    pub blocks: (u64, u64),
 }
 
 #[derive(Clone)]

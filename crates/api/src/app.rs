@@ -11,13 +11,15 @@ use model::cursor::CursorKey;
 use rpc::Pool;
 use store::Store;
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Words};
 use crate::config::{Config, PriceConfig};
 use crate::contracts::Contracts;
 use crate::data::price::Prices;
+use crate::data::price::asked::PriceWords;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
 use crate::meters::Meters;
+use crate::repeats::Repeats;
 use crate::tokens::{TokenLists, Tokens};
 use crate::verified::VerifiedCollections;
 
@@ -61,6 +63,8 @@ pub struct Inner {
     pub parts: Parts,
     pub served: BTreeMap<ChainId, usize>,
     pub answers: Answers,
+    pub wallet_repeats: Repeats<Words>,
+    pub price_repeats: Repeats<PriceWords>,
     pub tokens: Tokens,
     pub contracts: Contracts,
     pub prices: Prices,
@@ -83,10 +87,14 @@ impl App {
         let timeout = Duration::from_millis(parts.price.node_timeout_ms);
         let contracts = Contracts::new(parts.price.node_questions_max, timeout);
         let prices = Prices::new(parts.config.answer_cache_bytes / 4);
+        // A share each: most of what is asked twice is asked often.
+        let share = parts.config.answer_cache_bytes / 8;
         let inner = Inner {
             parts,
             served,
             answers,
+            wallet_repeats: Repeats::new(share),
+            price_repeats: Repeats::new(share),
             tokens,
             contracts,
             prices,

@@ -17,6 +17,7 @@ mod labels;
 mod meters;
 mod operator_file;
 mod params;
+mod repeats;
 mod request_id;
 mod router;
 mod throttle;

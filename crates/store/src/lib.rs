@@ -9,6 +9,7 @@ mod buckets;
 mod counts;
 mod coverage;
 mod digest;
+mod editions;
 mod error;
 mod facts;
 mod generations;

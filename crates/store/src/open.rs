@@ -9,6 +9,7 @@ use model::chain::ChainId;
 use model::facts::PoolId;
 
 use crate::Error;
+use crate::editions::Editions;
 use crate::generations::Fingerprint;
 use crate::read::View;
 use crate::tables::Tables;
@@ -45,6 +46,7 @@ pub(crate) struct Inner {
     pub known_pools: Mutex<HashSet<(ChainId, u8, PoolId)>>,
     /// Who finds the facts that this process commits, as far as it was said.
     pub decoders: Mutex<HashMap<ChainId, Fingerprint>>,
+    pub editions: Editions,
     /// One commit at a time: counts are read, changed and written.
     pub writing: Mutex<()>,
     pub durable: bool,
@@ -72,6 +74,7 @@ impl Store {
             tables,
             known_pools: Mutex::default(),
             decoders: Mutex::default(),
+            editions: Editions::default(),
             writing: Mutex::new(()),
             durable: options.durable,
             path: path.clone(),
@@ -82,6 +85,12 @@ impl Store {
     /// A consistent look at everything as it is now.
     pub fn view(&self) -> View {
         View { snapshot: self.inner.db.snapshot(), tables: self.inner.tables.clone() }
+    }
+
+    /// Goes up with every write of the chain; none while one is under way. What was seen of the chain
+    /// in a view is still so if this is the same as it was before the view was taken.
+    pub fn edition(&self, chain: ChainId) -> Option<u64> {
+        self.inner.editions.get(chain)
     }
 
     /// A secret of this installation, made by `fresh` the first time it is asked for.

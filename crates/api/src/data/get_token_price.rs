@@ -12,7 +12,7 @@ use model::price::{self, Book, NoPrice, PoolAt, Price, Question, Ratio, Settings
 use store::{Coverage, View};
 
 use super::coverage::RestsOn;
-use super::price::asked::{Asked, Wanted};
+use super::price::asked::{Asked, PriceWords, Wanted};
 use super::price::at_node::{AskNode, Where};
 use super::price::gather::{self, Gather};
 use super::price::minute_of_blocks;
@@ -22,6 +22,7 @@ use crate::contracts::Trouble;
 use crate::error::ApiError;
 use crate::hosts::Key;
 use crate::params::{self, Path, Query};
+use crate::repeats::Said;
 use crate::tokens::{Shown, Unknown};
 use crate::wire::Profile;
 
@@ -45,24 +46,41 @@ pub async fn get_token_price(
     let units = UNITS + if wanted.percent_change { UNITS_CHANGE } else { 0 };
     key.owner.throttle.take(units)?;
     let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    let view = app.parts.store.view();
-    let coverage = view.coverage(served.chain.id)?;
-    let asked = wanted.at(served, wanted.block(served, &coverage)?, profile);
-    let version = view.facts_version(served.chain.id)?;
+    let said = say(&app, served, PriceWords { chain: served.chain.id, wanted, profile }).await?;
+    let mut response = ([(header::CONTENT_TYPE, "application/json")], said.body).into_response();
+    let rests_on = RestsOn { served, coverage: &said.coverage, asked: said.reach };
+    rests_on.describe(response.headers_mut(), units);
+    Ok(response)
+}
+
+async fn say(app: &App, served: &ServedChain, words: PriceWords) -> Result<Said, ApiError> {
+    let (store, chain) = (&app.parts.store, served.chain.id);
+    let edition = store.edition(chain);
+    if let Some(said) = app.price_repeats.get(&words, edition) {
+        return Ok(said);
+    }
+    let view = store.view();
+    let coverage = Arc::new(view.coverage(chain)?);
+    let block = words.wanted.block(served, &coverage)?;
+    let asked = words.wanted.at(served, block, words.profile);
+    let version = view.facts_version(chain)?;
     let body = match app.prices.answers.get(&asked, version) {
         Some(body) => body,
         None => {
             let pricing =
-                Pricing { app: &app, served, view, coverage: &coverage, version, asked: &asked };
+                Pricing { app, served, view, coverage: &coverage, version, asked: &asked };
             let body = pricing.answer().await?;
-            app.prices.answers.keep(asked.clone(), version, body.clone());
+            app.prices.answers.keep(asked, version, body.clone());
             body
         }
     };
-    let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
-    let rests_on = RestsOn { served, coverage: &coverage, asked: (asked.block, asked.block) };
-    rests_on.describe(response.headers_mut(), units);
-    Ok(response)
+    let is_indexed = coverage.newest().is_some();
+    let said = Said { body, coverage, reach: (block, block), traces_missing: false };
+    // Where nothing is indexed, the newest block is a node's, and moves without the store.
+    if is_indexed {
+        app.price_repeats.keep(words, (edition, store.edition(chain)), said.clone());
+    }
+    Ok(said)
 }
 
 /// One answer in the making: what comes from the store is seen in one view of it.

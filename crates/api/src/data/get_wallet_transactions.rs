@@ -1,5 +1,7 @@
 //! `GET /api/v2.2/{address}`: native transactions of a wallet, newest first.
 
+use std::sync::Arc;
+
 use alloy_primitives::U256;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -11,13 +13,14 @@ use store::read::WalletPage;
 
 use super::coverage::RestsOn;
 use super::row;
-use super::wallet_asked::{Asked, Known};
+use super::wallet_asked::{Asked, Request};
 use super::wallet_row::WalletRow;
 use crate::answers::Answer;
 use crate::app::{App, ServedChain};
 use crate::error::ApiError;
 use crate::hosts::Key;
 use crate::params::{self, Path, Query};
+use crate::repeats::Said;
 use crate::wire::Profile;
 
 /// Compute units of one answer, and what internal transactions add.
@@ -39,19 +42,33 @@ pub async fn get_wallet_transactions(
     let units = UNITS + if with_internal { UNITS_INTERNAL } else { 0 };
     key.owner.throttle.take(units)?;
     let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    let view = &app.parts.store.view();
-    let coverage = &view.coverage(served.chain.id)?;
-    let known = Known { app: &app, served, view, coverage, address, with_internal, profile };
-    let asked = Asked::read(&known, &query)?;
-    let answer = Answering { app: &app, served, view, asked: &asked }.answer()?;
-    let mut response = ([(header::CONTENT_TYPE, "application/json")], answer.body).into_response();
-    let rests_on = RestsOn { served, coverage, asked: asked.reach };
+    let whose = (served.chain.id, address);
+    let request = Request::read(&app, &query, whose, with_internal, profile)?;
+    let said = say(&app, served, request)?;
+    let mut response = ([(header::CONTENT_TYPE, "application/json")], said.body).into_response();
+    let rests_on = RestsOn { served, coverage: &said.coverage, asked: said.reach };
     let out = response.headers_mut();
     rests_on.describe(out, units);
-    if answer.traces_missing {
+    if said.traces_missing {
         out.insert(TRACES, HeaderValue::from_static("missing"));
     }
     Ok(response)
+}
+
+fn say(app: &App, served: &ServedChain, request: Request) -> Result<Said, ApiError> {
+    let store = &app.parts.store;
+    let edition = store.edition(served.chain.id);
+    if let Some(said) = app.wallet_repeats.get(&request.words, edition) {
+        return Ok(said);
+    }
+    let view = &store.view();
+    let coverage = view.coverage(served.chain.id)?;
+    let asked = &request.at(view, &coverage)?;
+    let Answer { body, traces_missing } = Answering { app, served, view, asked }.answer()?;
+    let said = Said { body, coverage: Arc::new(coverage), reach: asked.reach, traces_missing };
+    let editions = (edition, store.edition(served.chain.id));
+    app.wallet_repeats.keep(asked.words.clone(), editions, said.clone());
+    Ok(said)
 }
 
 /// One answer in the making: everything in it is seen in one view of the store.
@@ -89,8 +106,8 @@ impl Answering<'_> {
         let asked = self.asked;
         let last = page.places.last().filter(|_| page.more);
         let next = last.map(|place| asked.next_cursor(self.app, *place));
-        let mut envelope = row::Row::begin(out, asked.profile);
-        match asked.profile {
+        let mut envelope = row::Row::begin(out, asked.words.profile);
+        match asked.words.profile {
             Profile::Spec => {
                 envelope.digits("total", U256::from(self.view.wallet_total(&asked.question)?));
                 envelope.digits("page", U256::from(asked.paging.page));
@@ -134,7 +151,7 @@ impl Answering<'_> {
                 labels: &self.app.parts.labels,
                 coin: &self.served.chain.native,
             };
-            row.write(self.asked.profile, out);
+            row.write(self.asked.words.profile, out);
         }
         Ok(traces_missing)
     }

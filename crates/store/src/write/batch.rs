@@ -192,6 +192,7 @@ impl<'a> Batch<'a> {
         if self.reverts {
             self.keep_last_of_each_key();
         }
+        let _writing = self.store.inner.editions.begin(self.chain);
         let mut batch =
             fjall::OwnedWriteBatch::with_capacity(self.store.inner.db.clone(), self.ops.len());
         for op in self.ops {

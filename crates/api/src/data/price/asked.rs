@@ -25,7 +25,16 @@ pub struct Asked {
     pub profile: Profile,
 }
 
+/// Everything in a request that shapes its answer.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct PriceWords {
+    pub chain: model::chain::ChainId,
+    pub wanted: Wanted,
+    pub profile: Profile,
+}
+
 /// What is read of a request before the store is looked at.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Wanted {
     pub token: Address,
     pub to_block: Option<u64>,
