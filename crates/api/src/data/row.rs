@@ -110,11 +110,15 @@ impl<'a> Row<'a> {
 /// Small numbers, which most are, need no big arithmetic.
 pub fn put_decimal(out: &mut Vec<u8>, value: U256) {
     use std::io::Write;
-    // Writing into memory cannot fail.
-    let _ = match u64::try_from(value) {
-        Ok(small) => write!(out, "{small}"),
-        Err(_) => write!(out, "{value}"),
-    };
+    let mut digits = itoa::Buffer::new();
+    if let Ok(small) = u64::try_from(value) {
+        out.extend_from_slice(digits.format(small).as_bytes());
+    } else if let Ok(medium) = u128::try_from(value) {
+        out.extend_from_slice(digits.format(medium).as_bytes());
+    } else {
+        // Writing into memory cannot fail.
+        let _ = write!(out, "{value}");
+    }
 }
 
 /// A raw amount in whole coins: exact, without trailing zeros.
@@ -132,6 +136,18 @@ pub fn scaled(amount: U256, decimals: u8) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_every_size_are_written_in_full() {
+        for bits in 0..=256 {
+            let value = U256::MAX.checked_shr(256 - bits).unwrap_or_default();
+            for value in [value, value.saturating_sub(U256::ONE), value.saturating_add(U256::ONE)] {
+                let mut out = Vec::new();
+                put_decimal(&mut out, value);
+                assert_eq!(String::from_utf8(out).unwrap(), value.to_string());
+            }
+        }
+    }
 
     #[test]
     fn amounts_are_scaled_exactly() {
