@@ -32,6 +32,7 @@ mod nft_simulated;
 mod operating;
 mod paging;
 mod redecode;
+mod repeats;
 mod secrets;
 mod simulated;
 mod snapshots;
