@@ -82,19 +82,19 @@ impl std::ops::Deref for App {
 impl App {
     pub fn new(mut parts: Parts) -> Self {
         let served = parts.chains.iter().enumerate().map(|(i, c)| (c.chain.id, i)).collect();
-        let answers = Answers::new(parts.config.answer_cache_bytes);
+        // What the operator allows, in eighths: wallets' pages are the largest.
+        let eighth = parts.config.answer_cache_bytes / 8;
+        let answers = Answers::new(eighth * 5);
         let tokens = Tokens::new(std::mem::take(&mut parts.token_lists));
         let timeout = Duration::from_millis(parts.price.node_timeout_ms);
         let contracts = Contracts::new(parts.price.node_questions_max, timeout);
-        let prices = Prices::new(parts.config.answer_cache_bytes / 4);
-        // A share each: most of what is asked twice is asked often.
-        let share = parts.config.answer_cache_bytes / 8;
+        let prices = Prices::new(eighth);
         let inner = Inner {
             parts,
             served,
             answers,
-            wallet_repeats: Repeats::new(share),
-            price_repeats: Repeats::new(share),
+            wallet_repeats: Repeats::new(eighth),
+            price_repeats: Repeats::new(eighth),
             tokens,
             contracts,
             prices,

@@ -197,7 +197,7 @@ pub fn complaint(text: &[u8], wanted: &str) -> String {
         Err(error) => error.to_string(),
         Ok(_) => {
             let start = String::from_utf8_lossy(text.get(..40).unwrap_or(text)).into_owned();
-            format!("JSON that is not {wanted}: {start}")
+            format!("well-formed JSON, but no {wanted}: {start}")
         }
     }
 }
