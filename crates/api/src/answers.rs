@@ -5,10 +5,9 @@
 
 use bytes::Bytes;
 use model::cursor::QuestionDigest;
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
 use store::read::Place;
 
+use crate::kept::{Heavy, Kept};
 use crate::wire::Profile;
 
 /// Everything in a request that shapes its answer.
@@ -39,38 +38,13 @@ pub struct Answer {
     pub traces_missing: bool,
 }
 
-#[derive(Clone)]
-struct Kept {
-    version: u64,
-    answer: Answer,
-}
-
-#[derive(Clone)]
-struct ByBytes;
-
-impl Weighter<Question, Kept> for ByBytes {
-    fn weight(&self, _: &Question, kept: &Kept) -> u64 {
-        (size_of::<Question>() + size_of::<Kept>() + kept.answer.body.len()) as u64
+impl Heavy for Answer {
+    fn bytes(&self) -> usize {
+        self.body.len()
     }
 }
 
-pub struct Answers(Option<Cache<Question, Kept, ByBytes>>);
+/// A page of a hundred rows.
+pub const USUAL_BYTES: u64 = 64 << 10;
 
-impl Answers {
-    pub fn new(bytes_max: u64) -> Self {
-        // An answer of 64 KiB is a page of a hundred rows.
-        let items = usize::try_from(bytes_max / (64 << 10)).unwrap_or(usize::MAX).max(16);
-        Answers((bytes_max > 0).then(|| Cache::with_weighter(items, bytes_max, ByBytes)))
-    }
-
-    pub fn get(&self, question: &Question, version: u64) -> Option<Answer> {
-        let kept = self.0.as_ref()?.get(question)?;
-        (kept.version == version).then_some(kept.answer)
-    }
-
-    pub fn keep(&self, question: Question, version: u64, answer: Answer) {
-        if let Some(cache) = &self.0 {
-            cache.insert(question, Kept { version, answer });
-        }
-    }
-}
+pub type Answers = Kept<Question, Answer>;

@@ -11,7 +11,7 @@ use model::cursor::CursorKey;
 use rpc::Pool;
 use store::Store;
 
-use crate::answers::{Answers, Words};
+use crate::answers::{Answers, USUAL_BYTES, Words};
 use crate::config::{Config, PriceConfig};
 use crate::contracts::Contracts;
 use crate::data::price::Prices;
@@ -84,7 +84,7 @@ impl App {
         let served = parts.chains.iter().enumerate().map(|(i, c)| (c.chain.id, i)).collect();
         // What the operator allows, in eighths: wallets' pages are the largest.
         let eighth = parts.config.answer_cache_bytes / 8;
-        let answers = Answers::new(eighth * 5);
+        let answers = Answers::new(eighth * 5, USUAL_BYTES);
         let tokens = Tokens::new(std::mem::take(&mut parts.token_lists));
         let timeout = Duration::from_millis(parts.price.node_timeout_ms);
         let contracts = Contracts::new(parts.price.node_questions_max, timeout);

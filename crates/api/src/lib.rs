@@ -12,6 +12,7 @@ mod data;
 mod error;
 mod guard;
 mod hosts;
+mod kept;
 pub mod keys;
 mod labels;
 mod meters;

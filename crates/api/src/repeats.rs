@@ -7,10 +7,9 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
 use store::Coverage;
 
+use crate::kept::{Heavy, Kept};
 use crate::params::Blocks;
 
 /// An answer and what its headers are made of.
@@ -23,44 +22,32 @@ pub struct Said {
     pub traces_missing: bool,
 }
 
-#[derive(Clone)]
-struct Kept {
-    edition: u64,
-    said: Said,
-}
-
-#[derive(Clone)]
-struct ByBytes;
-
-impl<K> Weighter<K, Kept> for ByBytes {
-    fn weight(&self, _: &K, kept: &Kept) -> u64 {
-        let coverage = size_of_val(kept.said.coverage.ranges());
-        (size_of::<K>() + size_of::<Kept>() + kept.said.body.len() + coverage) as u64
+impl Heavy for Said {
+    fn bytes(&self) -> usize {
+        self.body.len() + size_of_val(self.coverage.ranges())
     }
 }
 
 /// By everything in a request that shapes its answer.
-pub struct Repeats<K>(Option<Cache<K, Kept, ByBytes>>);
+pub struct Repeats<K>(Kept<K, Said>);
 
-impl<K: Eq + Hash + Clone> Repeats<K> {
+impl<K: Eq + Hash> Repeats<K> {
     pub fn new(bytes_max: u64) -> Self {
-        let items = usize::try_from(bytes_max / (16 << 10)).unwrap_or(usize::MAX).max(16);
-        Repeats((bytes_max > 0).then(|| Cache::with_weighter(items, bytes_max, ByBytes)))
+        Repeats(Kept::new(bytes_max, 16 << 10))
     }
 
     /// `edition` is the chain's now; none while it is being written.
     pub fn get(&self, words: &K, edition: Option<u64>) -> Option<Said> {
-        let kept = self.0.as_ref()?.get(words)?;
-        (Some(kept.edition) == edition).then_some(kept.said)
+        self.0.get(words, edition?)
     }
 
     /// `before` and `after` are the chain's edition before its store was looked at and since: if it
     /// changed meanwhile, nobody knows which one the answer is of.
     pub fn keep(&self, words: K, (before, after): (Option<u64>, Option<u64>), said: Said) {
-        if let (Some(cache), Some(edition)) = (&self.0, before)
+        if let Some(edition) = before
             && after == before
         {
-            cache.insert(words, Kept { edition, said });
+            self.0.keep(words, edition, said);
         }
     }
 }

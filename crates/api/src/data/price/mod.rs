@@ -6,16 +6,19 @@ pub mod at_node;
 pub mod explain;
 pub mod gather;
 pub mod heard;
-pub mod kept;
 pub mod write;
 
 use alloy_primitives::Address;
+use bytes::Bytes;
 use model::chain::Chain;
 use model::price::Book;
 
+use crate::kept::Kept;
+
 /// What is remembered between price questions.
 pub struct Prices {
-    pub answers: kept::PriceAnswers,
+    /// As long as the journal stands still: any block may change a price.
+    pub answers: Kept<asked::Asked, Bytes>,
     pub memory: gather::Memory,
     pub at_node: at_node::NodePools,
 }
@@ -23,7 +26,7 @@ pub struct Prices {
 impl Prices {
     pub fn new(bytes_max: u64) -> Self {
         Prices {
-            answers: kept::PriceAnswers::new(bytes_max),
+            answers: Kept::new(bytes_max, 2048),
             memory: gather::Memory::default(),
             at_node: at_node::NodePools::default(),
         }
