@@ -5,30 +5,13 @@
 //! durable before anyone is told. Whatever a block wrote can be taken back by its number and hash.
 //! Must not know: nodes, HTTP, wire shapes.
 
-mod buckets;
-mod counts;
 mod coverage;
-mod digest;
-mod editions;
+mod embedded;
 mod error;
-mod facts;
-mod generations;
-mod groups;
-mod journal;
-mod keys;
-mod open;
-pub mod read;
-mod rows;
-mod statistics;
-mod tables;
-mod tokens;
-mod write;
 
 pub use coverage::Coverage;
+pub use embedded::{
+    Building, Change, Committed, Decoded, Entry, EntryKind, Fingerprint, Generations, Options,
+    Prepared, Store, TableStatistics, View, prepare, read,
+};
 pub use error::Error;
-pub use generations::{Building, Fingerprint, Generations};
-pub use journal::{Entry, EntryKind};
-pub use open::{Options, Store};
-pub use read::View;
-pub use statistics::TableStatistics;
-pub use write::{Change, Committed, Decoded, Prepared, prepare};

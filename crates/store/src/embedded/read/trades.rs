@@ -6,10 +6,11 @@ use model::chain::ChainId;
 use model::facts::{Market, Trade};
 
 use super::View;
-use crate::buckets::Level;
-use crate::facts::{FactsRow, LOWEST_LEVELS};
-use crate::keys::{SalesOf, end_of_price_key, place_of_wallet_key};
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::buckets::Level;
+use crate::embedded::facts::{FactsRow, LOWEST_LEVELS};
+use crate::embedded::keys;
+use crate::embedded::keys::{SalesOf, end_of_price_key, place_of_wallet_key};
 
 /// So many sales from before the window are passed over before a bucket is taken apart; a step costs
 /// far less than looking into another bucket.

@@ -5,10 +5,11 @@ use fjall::Readable;
 use model::facts::{Facts, Pool};
 
 use super::batch::Batch;
-use crate::facts::FactsRow;
-use crate::open::Store;
-use crate::read::View;
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::facts::FactsRow;
+use crate::embedded::keys;
+use crate::embedded::open::Store;
+use crate::embedded::read::View;
 
 /// Pools remembered as written: they turn up in block after block.
 const KNOWN_POOLS_MAX: usize = 200_000;

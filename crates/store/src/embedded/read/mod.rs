@@ -12,15 +12,16 @@ use alloy_primitives::B256;
 use fjall::Readable;
 use model::chain::ChainId;
 
-pub use crate::rows::{Anchor, Stamp, TxRow};
+pub use crate::embedded::rows::{Anchor, Stamp, TxRow};
 pub use block::TxReader;
 pub use trades::{TradePlace, TradesPage, TradesQuestion};
 pub use wallet::{Place, WalletPage, WalletQuestion};
 
+use crate::Error;
 use crate::coverage::Coverage;
-use crate::rows::{unpack_header, unpack_stamp};
-use crate::tables::Tables;
-use crate::{Error, keys};
+use crate::embedded::keys;
+use crate::embedded::rows::{unpack_header, unpack_stamp};
+use crate::embedded::tables::Tables;
 
 pub struct View {
     pub(crate) snapshot: fjall::Snapshot,

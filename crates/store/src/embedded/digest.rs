@@ -6,10 +6,11 @@ use fjall::Readable;
 use model::chain::ChainId;
 use model::proof::Proof;
 
-use crate::counts::Count;
-use crate::read::View;
-use crate::rows::{pack_header, unpack_header};
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::counts::Count;
+use crate::embedded::keys;
+use crate::embedded::read::View;
+use crate::embedded::rows::{pack_header, unpack_header};
 
 impl View {
     /// The journal is history and left out, as is what counts remember of it, how many senders were

@@ -6,9 +6,10 @@ use fjall::Readable;
 use model::chain::ChainId;
 use model::token::Token;
 
-use crate::open::Store;
-use crate::read::View;
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::keys;
+use crate::embedded::open::Store;
+use crate::embedded::read::View;
 
 impl Store {
     pub fn put_token(&self, chain: ChainId, address: Address, token: &Token) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! Sizes, for /status and /metrics. Cheap enough to ask on every scrape.
 
 use crate::Error;
-use crate::open::Store;
+use crate::embedded::open::Store;
 
 #[derive(Clone, Debug)]
 pub struct TableStatistics {

@@ -41,7 +41,7 @@ pub fn pieces(levels: &[Level], from: u64, to: u64) -> Vec<(u64, u64, Option<u8>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::LEVELS;
+    use crate::embedded::counts::LEVELS;
 
     #[test]
     fn pieces_cover_a_range_exactly_once() {

@@ -6,7 +6,7 @@ use model::chain::ChainId;
 
 use super::{Change, Prepared};
 use crate::Error;
-use crate::read::View;
+use crate::embedded::read::View;
 
 /// One flag per block of the change: whether it is to be written. A block that is stored already,
 /// or stands twice in the change, is not.

@@ -19,8 +19,8 @@ pub use prepared::{Prepared, prepare};
 
 use crate::Error;
 use crate::coverage::Coverage;
-use crate::journal::Entry;
-use crate::open::Store;
+use crate::embedded::journal::Entry;
+use crate::embedded::open::Store;
 use batch::Batch;
 
 /// What one commit does: first take back, newest first, then apply.

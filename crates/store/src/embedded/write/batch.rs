@@ -7,12 +7,13 @@ use fjall::{Keyspace, PersistMode, Slice};
 use model::chain::ChainId;
 
 use super::{Committed, Prepared};
+use crate::Error;
 use crate::coverage::Coverage;
-use crate::generations::{Fingerprint, Generations};
-use crate::journal::{Entry, EntryKind};
-use crate::open::Store;
-use crate::read::View;
-use crate::{Error, keys};
+use crate::embedded::generations::{Fingerprint, Generations};
+use crate::embedded::journal::{Entry, EntryKind};
+use crate::embedded::keys;
+use crate::embedded::open::Store;
+use crate::embedded::read::View;
 
 /// One write: no value means removal.
 struct Op {

@@ -9,8 +9,9 @@ use fjall::Readable;
 use model::chain::ChainId;
 use model::raw::wire::take_bytes;
 
-use crate::read::View;
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::keys;
+use crate::embedded::read::View;
 
 /// What facts were decoded with: the decoders' version and what they know of the chain.
 pub type Fingerprint = B256;

@@ -4,7 +4,8 @@ use fjall::Readable;
 use model::chain::ChainId;
 
 use super::View;
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::keys;
 
 impl View {
     /// The first stored block whose time is `timestamp` or later.

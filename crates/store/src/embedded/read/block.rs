@@ -6,8 +6,9 @@ use model::proof::Proof;
 use model::raw::{Block, Frame, Log};
 
 use super::View;
-use crate::rows::{Anchor, TxPacker, TxRow, unpack_frames, unpack_header, unpack_logs};
-use crate::{Error, groups, keys};
+use crate::Error;
+use crate::embedded::rows::{Anchor, TxPacker, TxRow, unpack_frames, unpack_header, unpack_logs};
+use crate::embedded::{groups, keys};
 
 /// How much of a block to read.
 #[derive(Clone, Copy, PartialEq)]

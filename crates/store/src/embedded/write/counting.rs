@@ -4,8 +4,9 @@ use alloy_primitives::Address;
 use fjall::Readable;
 
 use super::batch::{Batch, WalletRow};
-use crate::counts::{Buckets, Count, Delta, ONE_BLOCK, TOTAL};
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::counts::{Buckets, Count, Delta, ONE_BLOCK, TOTAL};
+use crate::embedded::keys;
 
 const BROKEN: Error = Error::BrokenRow { table: "wallet_counts" };
 

@@ -6,7 +6,8 @@ use model::chain::ChainId;
 use model::facts::{Pool, PoolChange, PoolId, PoolState};
 
 use super::View;
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::keys;
 
 /// How far back the last whole state is looked for behind changes of liquidity alone.
 const CHANGES_MAX: usize = 4096;

@@ -7,9 +7,10 @@ use fjall::{Keyspace, Readable};
 use model::chain::ChainId;
 
 use super::View;
-use crate::buckets::pieces;
-use crate::counts::{Count, LEVELS, TOTAL};
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::buckets::pieces;
+use crate::embedded::counts::{Count, LEVELS, TOTAL};
+use crate::embedded::keys;
 
 /// Block number and index: where a transaction stands on its chain.
 pub type Place = (u64, u32);

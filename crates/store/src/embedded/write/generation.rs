@@ -13,10 +13,11 @@ use model::chain::ChainId;
 use model::facts::Facts;
 
 use super::batch::Batch;
-use crate::generations::{Building, Fingerprint, Generations};
-use crate::open::Store;
-use crate::read::View;
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::generations::{Building, Fingerprint, Generations};
+use crate::embedded::keys;
+use crate::embedded::open::Store;
+use crate::embedded::read::View;
 
 /// Rows removed at once: commits wait for no more than this.
 const SWEEP_ROWS: usize = 4096;

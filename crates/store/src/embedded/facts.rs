@@ -5,8 +5,8 @@ use model::chain::ChainId;
 use model::facts::{Facts, PoolId, Trade, pack_trades, unpack_trades};
 use model::raw::wire::{put_varint, take_bytes, take_varint, unpack_list};
 
-use crate::buckets::Level;
-use crate::keys::SalesOf;
+use crate::embedded::buckets::Level;
+use crate::embedded::keys::SalesOf;
 
 /// Buckets of blocks whose lowest prices are kept; what is left at the end is looked at sale by sale.
 pub const LOWEST_LEVELS: [Level; 3] = [(1, 18), (2, 12), (3, 6)];

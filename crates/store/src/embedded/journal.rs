@@ -5,8 +5,9 @@ use fjall::Readable;
 use model::chain::ChainId;
 use model::raw::wire::take_bytes;
 
-use crate::read::View;
-use crate::{Error, keys};
+use crate::Error;
+use crate::embedded::keys;
+use crate::embedded::read::View;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {

@@ -9,10 +9,10 @@ use model::chain::ChainId;
 use model::facts::PoolId;
 
 use crate::Error;
-use crate::editions::Editions;
-use crate::generations::Fingerprint;
-use crate::read::View;
-use crate::tables::Tables;
+use crate::embedded::editions::Editions;
+use crate::embedded::generations::Fingerprint;
+use crate::embedded::read::View;
+use crate::embedded::tables::Tables;
 
 /// Written at creation, checked at every start. Raised when old rows can no longer be read.
 const FORMAT: u32 = 3;

@@ -8,7 +8,7 @@
 use alloy_primitives::map::HashMap;
 use model::raw::wire::{put_varint, take_varint};
 
-use crate::buckets::Level;
+use crate::embedded::buckets::Level;
 
 /// The largest wallet without buckets. Whether there are buckets follows from the total alone.
 pub const FEW: u64 = 256;
