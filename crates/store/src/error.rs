@@ -6,8 +6,14 @@ use alloy_primitives::B256;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("store engine: {0}")]
-    Engine(#[from] fjall::Error),
+    /// The disk, the database or the way to it.
+    #[error("the store could not {action}: {source}")]
+    Engine {
+        action: &'static str,
+        source: Box<dyn std::error::Error + Send + Sync>,
+        /// Whether the same call may succeed later without anyone changing anything.
+        retryable: bool,
+    },
     #[error("cannot use the data folder {path}: {source}")]
     Folder { path: PathBuf, source: std::io::Error },
     #[error(
@@ -16,25 +22,32 @@ pub enum Error {
     )]
     InUse { path: PathBuf },
     #[error(
-        "the data folder {path} was written in format {found}; this build reads format {known}. \
-         Use the build that wrote it, or import into a new folder"
+        "the store {path} was written in format {found}; this build reads formats {oldest} to {newest}. \
+         Use a build that knows it"
     )]
-    UnknownFormat { path: PathBuf, found: u32, known: u32 },
+    UnknownFormat { path: PathBuf, found: u32, oldest: u32, newest: u32 },
     #[error("block {number} does not follow the stored block {neighbour}: {expected} is not {got}")]
     Detached { number: u64, neighbour: u64, expected: B256, got: B256 },
     #[error("block {number} is stored with another hash: {stored}")]
     Occupied { number: u64, stored: B256 },
-    #[error("block {number} is not stored and cannot be reverted")]
+    #[error("block {number} is not stored, or not in the form that this change needs")]
     NotStored { number: u64 },
-    #[error("no such generation of facts of chain {chain} is in the making")]
+    #[error("no such generation of facts of chain {chain} is being built")]
     NotBuilding { chain: u64 },
-    #[error("a stored row of table {table} cannot be read back")]
-    BrokenRow { table: &'static str },
+    #[error("the journal reader {name} was moved by somebody else")]
+    ReaderMoved { name: String },
+    #[error("a stored {what} cannot be read back")]
+    Broken { what: &'static str },
 }
 
 impl Error {
     /// Whether the same call may succeed later without anyone changing anything.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Error::Engine(fjall::Error::Io(_)))
+        match self {
+            Error::Engine { retryable, .. } => *retryable,
+            // The chain moved between a look at the store and the commit that followed from it.
+            Error::Detached { .. } | Error::Occupied { .. } | Error::NotStored { .. } => true,
+            _ => false,
+        }
     }
 }

@@ -41,9 +41,30 @@ pub fn chain(chain: ChainId) -> [u8; 8] {
     chain.0.to_be_bytes()
 }
 
-/// In the table of what the store knows of itself: the chain's newest journal entry.
-pub fn journal_head(chain: ChainId) -> [u8; 13] {
-    join!(13: b"head/", chain.0.to_be_bytes())
+/// In the table of what the store knows of itself: the chain's newest journal entry and generation.
+pub fn version(chain: ChainId) -> [u8; 16] {
+    join!(16: b"version/", chain.0.to_be_bytes())
+}
+
+/// In the same table: the oldest journal entry that is kept.
+pub fn journal_tail(chain: ChainId) -> [u8; 13] {
+    join!(13: b"tail/", chain.0.to_be_bytes())
+}
+
+/// Chain, block number, newest first.
+pub fn newest_first(chain: ChainId, number: u64) -> [u8; 16] {
+    join!(16: chain.0.to_be_bytes(), (!number).to_be_bytes())
+}
+
+/// Chain, name of a reader.
+pub fn reader(chain: ChainId, name: &str) -> Vec<u8> {
+    [chain.0.to_be_bytes().as_slice(), name.as_bytes()].concat()
+}
+
+/// All rows of a reader, as a prefix: with its length in front, no name is the beginning of another.
+pub fn rows_of_reader(chain: ChainId, name: &str) -> Vec<u8> {
+    let length = (name.len() as u64).to_be_bytes();
+    [chain.0.to_be_bytes().as_slice(), &length, name.as_bytes()].concat()
 }
 
 /// All rows of a wallet, as a prefix.
@@ -56,8 +77,8 @@ pub fn wallet(chain: ChainId, address: Address, number: u64, index: u32) -> [u8;
     join!(40: chain.0.to_be_bytes(), address, (!number).to_be_bytes(), (!index).to_be_bytes())
 }
 
-/// The block and index at the end of a `wallet` key.
-pub fn place_of_wallet_key(key: &[u8]) -> Option<(u64, u32)> {
+/// The block number and the place in it at the end of a `wallet` or `trade` key, both inverted.
+pub fn place_at_end(key: &[u8]) -> Option<(u64, u32)> {
     let (rest, index) = key.split_last_chunk::<4>()?;
     let (_, number) = rest.split_last_chunk::<8>()?;
     Some((!u64::from_be_bytes(*number), !u32::from_be_bytes(*index)))
@@ -199,7 +220,7 @@ mod tests {
                 count(c1, a1, l1, n1).cmp(&count(c2, a2, l2, n2)),
                 (c1, a1, l1, n1).cmp(&(c2, a2, l2, n2))
             );
-            prop_assert_eq!(place_of_wallet_key(&wallet(c1, a1, n1, i1)), Some((n1, i1)));
+            prop_assert_eq!(place_at_end(&wallet(c1, a1, n1, i1)), Some((n1, i1)));
             prop_assert_eq!(last_number(&block(c1, n1)), Some(n1));
         }
     }

@@ -1,28 +1,31 @@
-//! The embedded engine: tables of an ordered key-value LSM in a folder of this machine.
+//! The embedded engine: tables of an ordered key-value store in a folder of this machine.
 //!
-//! Everything that is bytes on disk lives below here: keys, packed rows, counts, generations.
-//! Must not be seen outside of the crate.
+//! Everything that is bytes on disk lives below here: keys, packed rows, counts, generations, upgrades.
+//! Reads are quick and done in place; those that may take longer step aside for other tasks. Writes
+//! wait for the disk on a thread of their own. Nothing of it is seen outside of the crate.
 
+mod announcements;
+mod api_keys;
+pub mod blocking;
 mod buckets;
 mod counts;
 mod digest;
-mod editions;
+mod engine;
 mod facts;
 mod generations;
 mod groups;
 mod journal;
 mod keys;
 mod open;
-pub mod read;
+mod read;
+mod readers;
 mod rows;
-mod statistics;
+mod sizes;
 mod tables;
 mod tokens;
+mod upgrade;
 mod write;
 
-pub use generations::{Building, Fingerprint, Generations};
-pub use journal::{Entry, EntryKind};
-pub use open::{Options, Store};
+pub use open::Store;
 pub use read::View;
-pub use statistics::TableStatistics;
-pub use write::{Change, Committed, Decoded, Prepared, prepare};
+pub use write::{BlockRows, prepare};

@@ -1,60 +1,45 @@
-//! Opening the store: lock, format version, installation secrets.
+//! Opening the store: lock, format version, upgrade, installation secrets.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use alloy_primitives::map::{HashMap, HashSet};
-use fjall::{CompressionType, Database, PersistMode};
+use fjall::{CompressionType, Database};
 use model::chain::ChainId;
 use model::facts::PoolId;
 
+use super::announcements::Announcements;
+use super::engine::{self, Snapshot};
+use super::read::View;
+use super::tables::Tables;
+use super::upgrade;
 use crate::Error;
-use crate::embedded::editions::Editions;
-use crate::embedded::generations::Fingerprint;
-use crate::embedded::read::View;
-use crate::embedded::tables::Tables;
-
-/// Written at creation, checked at every start. Raised when old rows can no longer be read.
-const FORMAT: u32 = 3;
-const FORMAT_KEY: &str = "format";
-
-#[derive(Clone, Debug)]
-pub struct Options {
-    pub path: PathBuf,
-    /// Blocks of tables kept in memory, uncompressed.
-    pub cache_bytes: u64,
-    /// Whether a commit waits for the disk. Only benchmarks and bulk tests turn it off.
-    pub durable: bool,
-}
-
-impl Options {
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Options { path: path.into(), cache_bytes: 256 << 20, durable: true }
-    }
-}
+use crate::generations::Fingerprint;
+use crate::options::{Options, UpgradeProgress};
 
 /// One per process; cheap to clone.
 #[derive(Clone)]
 pub struct Store {
-    pub(crate) inner: Arc<Inner>,
+    pub inner: Arc<Inner>,
 }
 
-pub(crate) struct Inner {
+pub struct Inner {
     pub db: Database,
     pub tables: Arc<Tables>,
     /// Pools whose rows are there already.
     pub known_pools: Mutex<HashSet<(ChainId, u8, PoolId)>>,
     /// Who finds the facts that this process commits, as far as it was said.
     pub decoders: Mutex<HashMap<ChainId, Fingerprint>>,
-    pub editions: Editions,
+    pub announcements: Announcements,
     /// One commit at a time: counts are read, changed and written.
     pub writing: Mutex<()>,
     pub durable: bool,
+    pub journal_entries_min: u64,
     pub path: PathBuf,
 }
 
 impl Store {
-    pub fn open(options: &Options) -> Result<Self, Error> {
+    pub fn open(options: &Options, progress: &dyn Fn(UpgradeProgress)) -> Result<Self, Error> {
         let path = &options.path;
         std::fs::create_dir_all(path)
             .map_err(|source| Error::Folder { path: path.clone(), source })?;
@@ -66,38 +51,47 @@ impl Store {
             // Lives for minutes; the disk takes it faster than it can be packed.
             .journal_compression(CompressionType::None)
             .open()
-            .map_err(|error| locked(error, path))?;
-        check_format(&db, path)?;
+            .map_err(|error| opening(error, path))?;
+        // Before any table is touched, so that a folder of another format is left as it is.
+        let format = upgrade::format_of(&db, path)?;
         let tables = Arc::new(Tables::open(&db)?);
+        upgrade::run(&db, &tables, format, progress)?;
         let inner = Inner {
             db,
             tables,
             known_pools: Mutex::default(),
             decoders: Mutex::default(),
-            editions: Editions::default(),
+            announcements: Announcements::default(),
             writing: Mutex::new(()),
             durable: options.durable,
+            journal_entries_min: options.journal_entries_min,
             path: path.clone(),
         };
         Ok(Store { inner: Arc::new(inner) })
     }
 
-    /// A consistent look at everything as it is now.
     pub fn view(&self) -> View {
-        View { snapshot: self.inner.db.snapshot(), tables: self.inner.tables.clone() }
+        View { snapshot: Snapshot::of(&self.inner.db), tables: self.inner.tables.clone() }
     }
 
-    /// Goes up with every write of the chain; none while one is under way. What was seen of the chain
-    /// in a view is still so if this is the same as it was before the view was taken.
-    pub fn edition(&self, chain: ChainId) -> Option<u64> {
-        self.inner.editions.get(chain)
+    /// Runs work on a thread of its own. It goes on to its end even when nobody waits for it any more.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let store = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&store)).await;
+        done.unwrap_or_else(|stopped| {
+            let source = Box::new(stopped);
+            Err(Error::Engine { action: "finish its work", source, retryable: false })
+        })
     }
 
-    /// A secret of this installation, made by `fresh` the first time it is asked for.
     pub fn secret(&self, name: &str, fresh: impl FnOnce() -> [u8; 32]) -> Result<[u8; 32], Error> {
+        let _one_at_a_time = self.one_at_a_time();
         let key = format!("secret/{name}");
         if let Some(found) = self.inner.tables.meta.get(&key)? {
-            return found.as_ref().try_into().map_err(|_| Error::BrokenRow { table: "meta" });
+            return found.as_ref().try_into().map_err(|_| Error::Broken { what: "secret" });
         }
         let secret = fresh();
         self.inner.tables.meta.insert(&key, secret)?;
@@ -109,40 +103,21 @@ impl Store {
         &self.inner.path
     }
 
-    /// Everything written so far is on disk when this returns.
     pub fn persist(&self) -> Result<(), Error> {
-        Ok(self.inner.db.persist(PersistMode::SyncAll)?)
+        engine::persist(&self.inner.db)
     }
-}
 
-impl Store {
-    /// Brings every table into its final, packed form. Takes a while; readers and writers go on.
     pub fn compact(&self) -> Result<(), Error> {
         for (_, table) in self.inner.tables.all() {
-            table.rotate_memtable_and_wait()?;
-            table.major_compact()?;
+            table.compact()?;
         }
         self.persist()
     }
 }
 
-/// Before any table is touched, so that a folder of another format is left as it is.
-fn check_format(db: &Database, path: &Path) -> Result<(), Error> {
-    let meta = Tables::open_meta(db)?;
-    let Some(found) = meta.get(FORMAT_KEY)? else {
-        meta.insert(FORMAT_KEY, FORMAT.to_be_bytes())?;
-        return Ok(db.persist(PersistMode::SyncAll)?);
-    };
-    let found = found.as_ref().try_into().map_or(0, u32::from_be_bytes);
-    match found == FORMAT {
-        true => Ok(()),
-        false => Err(Error::UnknownFormat { path: path.to_owned(), found, known: FORMAT }),
-    }
-}
-
-fn locked(error: fjall::Error, path: &Path) -> Error {
+fn opening(error: fjall::Error, path: &Path) -> Error {
     match error {
         fjall::Error::Locked => Error::InUse { path: path.to_owned() },
-        other => Error::Engine(other),
+        other => Error::Engine { action: "open", source: Box::new(other), retryable: false },
     }
 }

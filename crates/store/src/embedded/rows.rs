@@ -9,85 +9,58 @@ use model::proof::Proof;
 use model::raw::wire::{put_varint, take_bytes, take_varint, unpack_list};
 use model::raw::{Frame, Header, Log, Receipt, Tx, block_template};
 
-/// What most questions need of a block, readable without the header behind it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stamp {
-    pub number: u64,
-    pub hash: B256,
-    pub timestamp: u64,
-    pub proof: Proof,
-    pub tx_count: u32,
-    /// False where the source could not trace: internal transactions are then unknown.
-    pub has_traces: bool,
+use crate::block::{BlockRef, BlockSummary};
+
+/// Written in front of every group of transactions, so that one look finds all that they need.
+pub fn pack_block_ref(block: &BlockRef, out: &mut Vec<u8>) {
+    out.extend_from_slice(block.hash.as_slice());
+    put_varint(out, block.timestamp);
+    out.push(u8::from(block.has_traces));
 }
 
-impl Stamp {
-    pub fn anchor(&self) -> Anchor {
-        let Stamp { number, hash, timestamp, has_traces, .. } = *self;
-        Anchor { number, hash, timestamp, has_traces }
+pub fn unpack_block_ref(number: u64, input: &mut &[u8]) -> Option<BlockRef> {
+    let hash = B256::from_slice(take_bytes(input, 32)?);
+    let timestamp = take_varint(input)?;
+    let has_traces = *take_bytes(input, 1)?.first()? != 0;
+    Some(BlockRef { number, hash, timestamp, has_traces })
+}
+
+/// What a block's own rows need not repeat.
+fn header_template(block: &BlockRef) -> Header {
+    Header {
+        number: Some(block.number),
+        hash: Some(block.hash),
+        timestamp: Some(block.timestamp),
+        ..Header::default()
     }
 }
 
-/// What a transaction's row must know of its block, written in front of every group of them so that
-/// one look finds it all.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Anchor {
-    pub number: u64,
-    pub hash: B256,
-    pub timestamp: u64,
-    /// False where the source could not trace.
-    pub has_traces: bool,
-}
-
-impl Anchor {
-    pub fn pack(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.hash.as_slice());
-        put_varint(out, self.timestamp);
-        out.push(u8::from(self.has_traces));
-    }
-
-    pub fn unpack(number: u64, input: &mut &[u8]) -> Option<Self> {
-        let hash = B256::from_slice(take_bytes(input, 32)?);
-        let timestamp = take_varint(input)?;
-        let has_traces = *take_bytes(input, 1)?.first()? != 0;
-        Some(Anchor { number, hash, timestamp, has_traces })
-    }
-
-    fn template(&self) -> Header {
-        Header {
-            number: Some(self.number),
-            hash: Some(self.hash),
-            timestamp: Some(self.timestamp),
-            ..Header::default()
-        }
-    }
-}
-
-pub fn pack_header(stamp: &Stamp, header: &Header) -> Vec<u8> {
+/// The summary stands in front, readable without the header behind it.
+pub fn pack_header(summary: &BlockSummary, header: &Header) -> Vec<u8> {
     let mut out = Vec::with_capacity(700);
-    out.extend_from_slice(stamp.hash.as_slice());
-    out.extend_from_slice(&stamp.timestamp.to_be_bytes());
-    out.extend_from_slice(&stamp.proof.bits().to_be_bytes());
-    out.push(u8::from(stamp.has_traces));
-    put_varint(&mut out, u64::from(stamp.tx_count));
-    header.pack_with(&stamp.anchor().template(), &mut out);
+    out.extend_from_slice(summary.hash.as_slice());
+    out.extend_from_slice(&summary.timestamp.to_be_bytes());
+    out.extend_from_slice(&summary.proof.bits().to_be_bytes());
+    out.push(u8::from(summary.has_traces));
+    put_varint(&mut out, u64::from(summary.tx_count));
+    header.pack_with(&header_template(&summary.block_ref()), &mut out);
     out
 }
 
-pub fn unpack_stamp(number: u64, input: &mut &[u8]) -> Option<Stamp> {
+pub fn unpack_summary(number: u64, input: &mut &[u8]) -> Option<BlockSummary> {
     let hash = B256::from_slice(take_bytes(input, 32)?);
     let timestamp = u64::from_be_bytes(take_bytes(input, 8)?.try_into().ok()?);
     let proof = u16::from_be_bytes(take_bytes(input, 2)?.try_into().ok()?);
     let has_traces = *take_bytes(input, 1)?.first()? != 0;
     let tx_count = u32::try_from(take_varint(input)?).ok()?;
     let proof = Proof::from_bits(proof);
-    Some(Stamp { number, hash, timestamp, proof, tx_count, has_traces })
+    Some(BlockSummary { number, hash, timestamp, proof, tx_count, has_traces })
 }
 
-pub fn unpack_header(number: u64, mut input: &[u8]) -> Option<(Stamp, Header)> {
-    let stamp = unpack_stamp(number, &mut input)?;
-    let header = Header::unpack_with(&stamp.anchor().template(), &mut input)?;
-    Some((stamp, header))
+pub fn unpack_header(number: u64, mut input: &[u8]) -> Option<(BlockSummary, Header)> {
+    let summary = unpack_summary(number, &mut input)?;
+    let header = Header::unpack_with(&header_template(&summary.block_ref()), &mut input)?;
+    Some((summary, header))
 }
 
 /// What a transaction's receipt repeats of it.
@@ -117,8 +90,8 @@ pub struct TxPacker {
 }
 
 impl TxPacker {
-    pub fn new(anchor: &Anchor, chain: ChainId) -> Self {
-        TxPacker { template: block_template(&anchor.template(), chain.0, 0) }
+    pub fn new(block: &BlockRef, chain: ChainId) -> Self {
+        TxPacker { template: block_template(&header_template(block), chain.0, 0) }
     }
 
     fn at(&mut self, index: u32) -> &Tx {

@@ -1,7 +1,10 @@
 //! The list of tables and how each is tuned. Names are written to disk and never reused.
 
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry};
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
+use fjall::{CompressionType, Database, KeyspaceCreateOptions};
+
+use super::engine::Table;
+use crate::Error;
 
 /// What a table holds decides how it is stored.
 #[derive(Clone, Copy)]
@@ -20,15 +23,15 @@ macro_rules! tables {
     ($($(#[$doc:meta])* $field:ident: $shape:ident,)+) => {
         /// Every table, by the name it has on disk.
         pub struct Tables {
-            $($(#[$doc])* pub $field: Keyspace,)+
+            $($(#[$doc])* pub $field: Table,)+
         }
 
         impl Tables {
-            pub fn open(db: &Database) -> Result<Self, fjall::Error> {
-                Ok(Tables { $($field: db.keyspace(stringify!($field), || options(Shape::$shape))?,)+ })
+            pub fn open(db: &Database) -> Result<Self, Error> {
+                Ok(Tables { $($field: Table::open(db, stringify!($field), || options(Shape::$shape))?,)+ })
             }
 
-            pub fn all(&self) -> Vec<(&'static str, &Keyspace)> {
+            pub fn all(&self) -> Vec<(&'static str, &Table)> {
                 vec![$((stringify!($field), &self.$field),)+]
             }
         }
@@ -36,13 +39,13 @@ macro_rules! tables {
 }
 
 tables! {
-    /// chain, number → stamp (hash, time), proof, header.
+    /// chain, number → summary (hash, time, proof), header.
     headers: Rows,
     /// chain, hash → number.
     block_by_hash: Index,
     /// chain, timestamp, number → nothing.
     block_by_time: Run,
-    /// chain, number, group → anchor, then each transaction and its receipt without logs.
+    /// chain, number, group → its block (hash, time), then each transaction and its receipt without logs.
     txs: Rows,
     /// chain, number, group → the logs of each transaction; absent where none has any.
     logs: Rows,
@@ -61,17 +64,25 @@ tables! {
     nft_trades: Run,
     /// chain, generation, contract, market or any, level, bucket, price, number, place → nothing.
     nft_lowest: Run,
-    /// chain, generation, token, other token, pool → pool. Never taken back: what a pool is does not
+    /// chain, generation, token, other token, pool → pool. Never reverted: what a pool is does not
     /// depend on the block that told of it.
     pools: Run,
     /// chain, generation, pool, !number → how the block left the pool.
     pool_states: Run,
     /// chain, address → what a token calls itself, and who said so. Asked of a node, not of blocks.
     tokens: Index,
-    /// chain → the generation of facts in use, the one in the making, and who decoded them.
+    /// chain → the generation of facts in use, the one being built, and who decoded them.
     generations: Small,
-    /// chain, seq → apply or revert, number, hash.
+    /// chain, !number → nothing: blocks with transactions and without traces.
+    untraced: Run,
+    /// chain, seq → apply, revert or amend, number, hash, origin.
     journal: Small,
+    /// chain, name → how far a reader of the journal came.
+    readers: Small,
+    /// chain, name, the reader's own key → the reader's own value.
+    reader_rows: Index,
+    /// SHA-256 of an API key → whose it is and what it may do.
+    api_keys: Small,
     /// chain → block ranges.
     coverage: Small,
     /// What the store knows of itself: format version, secrets of this installation.
@@ -80,8 +91,8 @@ tables! {
 
 impl Tables {
     /// The one table that every format has.
-    pub fn open_meta(db: &Database) -> Result<Keyspace, fjall::Error> {
-        db.keyspace("meta", || options(Shape::Small))
+    pub fn open_meta(db: &Database) -> Result<Table, Error> {
+        Table::open(db, "meta", || options(Shape::Small))
     }
 }
 

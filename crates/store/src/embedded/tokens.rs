@@ -2,7 +2,6 @@
 //! for again at any time, so losing it costs one question.
 
 use alloy_primitives::Address;
-use fjall::Readable;
 use model::chain::ChainId;
 use model::token::Token;
 
@@ -15,7 +14,7 @@ impl Store {
     pub fn put_token(&self, chain: ChainId, address: Address, token: &Token) -> Result<(), Error> {
         let mut row = Vec::with_capacity(64);
         token.pack(&mut row);
-        Ok(self.inner.tables.tokens.insert(keys::token(chain, address), row)?)
+        self.inner.tables.tokens.insert(keys::token(chain, address), row)
     }
 }
 
@@ -24,7 +23,7 @@ impl View {
         match self.snapshot.get(&self.tables.tokens, keys::token(chain, address))? {
             Some(row) => {
                 let token = Token::unpack(&mut row.as_ref());
-                token.map(Some).ok_or(Error::BrokenRow { table: "tokens" })
+                token.map(Some).ok_or(Error::Broken { what: "token" })
             }
             None => Ok(None),
         }

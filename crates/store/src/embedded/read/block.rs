@@ -1,14 +1,20 @@
 //! Whole blocks and single transactions.
 
-use fjall::{Readable, Slice};
 use model::chain::ChainId;
 use model::proof::Proof;
 use model::raw::{Block, Frame, Log};
 
-use super::View;
+use super::{BROKEN_HEADER, View};
 use crate::Error;
-use crate::embedded::rows::{Anchor, TxPacker, TxRow, unpack_frames, unpack_header, unpack_logs};
+use crate::block::{BlockRef, StoredTx};
+use crate::embedded::blocking::may_block;
+use crate::embedded::engine::Slice;
+use crate::embedded::rows::{
+    TxPacker, TxRow, unpack_block_ref, unpack_frames, unpack_header, unpack_logs,
+};
 use crate::embedded::{groups, keys};
+
+const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 
 /// How much of a block to read.
 #[derive(Clone, Copy, PartialEq)]
@@ -18,19 +24,17 @@ enum Parts {
 }
 
 impl View {
-    /// Header and transactions, as the node RPC gives them.
     pub fn block(&self, chain: ChainId, number: u64) -> Result<Option<Block>, Error> {
-        Ok(self.read_block(chain, number, Parts::Transactions)?.map(|(block, _)| block))
+        let read = may_block(|| self.read_block(chain, number, Parts::Transactions))?;
+        Ok(read.map(|(block, _)| block))
     }
 
-    /// Receipts with logs, frames (without roots) and all: what taking it back or reading it anew
-    /// with another decoder needs.
     pub fn whole_block(
         &self,
         chain: ChainId,
         number: u64,
     ) -> Result<Option<(Block, Proof)>, Error> {
-        self.read_block(chain, number, Parts::Everything)
+        may_block(|| self.read_block(chain, number, Parts::Everything))
     }
 
     fn read_block(
@@ -42,40 +46,39 @@ impl View {
         let Some(row) = self.snapshot.get(&self.tables.headers, keys::block(chain, number))? else {
             return Ok(None);
         };
-        let broken = |table| Error::BrokenRow { table };
-        let (stamp, header) = unpack_header(number, &row).ok_or(broken("headers"))?;
+        let (summary, header) = unpack_header(number, &row).ok_or(BROKEN_HEADER)?;
         let mut block = Block {
             number,
-            hash: stamp.hash,
-            parent_hash: header.parent_hash.ok_or(broken("headers"))?,
-            timestamp: stamp.timestamp,
+            hash: summary.hash,
+            parent_hash: header.parent_hash.ok_or(BROKEN_HEADER)?,
+            timestamp: summary.timestamp,
             header,
             ..Block::default()
         };
         let range = keys::in_block(chain, number, 0)..=keys::in_block(chain, number, u32::MAX);
-        let mut packer = TxPacker::new(&stamp.anchor(), chain);
+        let mut packer = TxPacker::new(&summary.block_ref(), chain);
         for item in self.snapshot.range(&self.tables.txs, range) {
             let group = item.value()?;
             let mut rest = group.as_ref();
-            Anchor::unpack(number, &mut rest).ok_or(broken("txs"))?;
+            unpack_block_ref(number, &mut rest).ok_or(BROKEN_TXS)?;
             while !rest.is_empty() {
                 let index = block.txs.len() as u32;
-                let part = groups::take(&mut rest).ok_or(broken("txs"))?;
-                let row = packer.unpack(index, part).ok_or(broken("txs"))?;
+                let part = groups::take(&mut rest).ok_or(BROKEN_TXS)?;
+                let row = packer.unpack(index, part).ok_or(BROKEN_TXS)?;
                 if parts == Parts::Everything {
                     block.receipts.push(self.with_logs(chain, number, index, &row)?);
                 }
                 block.txs.push(row.tx);
             }
         }
-        if block.txs.len() != stamp.tx_count as usize {
-            return Err(broken("txs"));
+        if block.txs.len() != summary.tx_count as usize {
+            return Err(BROKEN_TXS);
         }
-        if parts == Parts::Everything && stamp.has_traces {
-            let frames = (0..stamp.tx_count).map(|i| self.frames(chain, number, i));
+        if parts == Parts::Everything && summary.has_traces {
+            let frames = (0..summary.tx_count).map(|i| self.frames(chain, number, i));
             block.traces = Some(frames.collect::<Result<_, _>>()?);
         }
-        Ok(Some((block, stamp.proof)))
+        Ok(Some((block, summary.proof)))
     }
 
     fn with_logs(
@@ -96,14 +99,13 @@ impl View {
         Ok(Some(receipt))
     }
 
-    /// One transaction with its receipt (without logs), and what it must know of its block.
     pub fn transaction(
         &self,
         chain: ChainId,
         number: u64,
         index: u32,
-    ) -> Result<Option<(Anchor, TxRow)>, Error> {
-        self.transactions(chain).read(number, index)
+    ) -> Result<Option<StoredTx>, Error> {
+        may_block(|| self.transactions(chain).read(number, index))
     }
 
     /// For reading several: neighbours are found where the last one was.
@@ -116,7 +118,7 @@ impl View {
         let key = keys::in_block(chain, number, groups::of(index));
         let row = self.snapshot.get(&self.tables.traces, key)?;
         match row.as_ref().and_then(|row| groups::part_of(row, index)).filter(|p| !p.is_empty()) {
-            Some(part) => unpack_frames(part).ok_or(Error::BrokenRow { table: "traces" }),
+            Some(part) => unpack_frames(part).ok_or(Error::Broken { what: "group of traces" }),
             None => Ok(Vec::new()),
         }
     }
@@ -131,7 +133,7 @@ impl View {
         let key = keys::in_block(chain, number, groups::of(index));
         let row = self.snapshot.get(&self.tables.logs, key)?;
         match row.as_ref().and_then(|row| groups::part_of(row, index)).filter(|p| !p.is_empty()) {
-            Some(part) => unpack_logs(tx, part).ok_or(Error::BrokenRow { table: "logs" }),
+            Some(part) => unpack_logs(tx, part).ok_or(Error::Broken { what: "group of logs" }),
             None => Ok(Vec::new()),
         }
     }
@@ -147,29 +149,28 @@ pub struct TxReader<'a> {
 struct Group {
     /// Block number and group.
     place: (u64, u32),
-    anchor: Anchor,
+    block: BlockRef,
     packer: TxPacker,
     row: Slice,
 }
 
 impl TxReader<'_> {
-    pub fn read(&mut self, number: u64, index: u32) -> Result<Option<(Anchor, TxRow)>, Error> {
+    pub fn read(&mut self, number: u64, index: u32) -> Result<Option<StoredTx>, Error> {
         let place = (number, groups::of(index));
-        let broken = || Error::BrokenRow { table: "txs" };
         if self.last.as_ref().is_none_or(|group| group.place != place) {
             let key = keys::in_block(self.chain, number, place.1);
             let Some(row) = self.view.snapshot.get(&self.view.tables.txs, key)? else {
                 return Ok(None);
             };
-            let anchor = Anchor::unpack(number, &mut &*row).ok_or_else(broken)?;
-            let packer = TxPacker::new(&anchor, self.chain);
-            self.last = Some(Group { place, anchor, packer, row });
+            let block = unpack_block_ref(number, &mut &*row).ok_or(BROKEN_TXS)?;
+            let packer = TxPacker::new(&block, self.chain);
+            self.last = Some(Group { place, block, packer, row });
         }
         let Some(group) = &mut self.last else { return Ok(None) };
         let mut rest = group.row.as_ref();
-        Anchor::unpack(number, &mut rest).ok_or_else(broken)?;
+        unpack_block_ref(number, &mut rest).ok_or(BROKEN_TXS)?;
         let Some(part) = groups::part_of(rest, index) else { return Ok(None) };
-        let row = group.packer.unpack(index, part).ok_or_else(broken)?;
-        Ok(Some((group.anchor, row)))
+        let TxRow { tx, receipt, .. } = group.packer.unpack(index, part).ok_or(BROKEN_TXS)?;
+        Ok(Some(StoredTx { block: group.block, index, tx, receipt, frames: None }))
     }
 }

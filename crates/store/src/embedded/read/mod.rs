@@ -1,42 +1,40 @@
-//! Questions the store answers. A `View` sees one moment: a page, its total and its coverage agree.
+//! How this engine answers the store's questions.
 
 mod block;
 mod pools;
 mod time;
 mod trades;
+mod untraced;
 mod wallet;
 
 use std::sync::Arc;
 
 use alloy_primitives::B256;
-use fjall::Readable;
 use model::chain::ChainId;
 
-pub use crate::embedded::rows::{Anchor, Stamp, TxRow};
-pub use block::TxReader;
-pub use trades::{TradePlace, TradesPage, TradesQuestion};
-pub use wallet::{Place, WalletPage, WalletQuestion};
-
+use super::engine::Snapshot;
+use super::keys;
+use super::rows::{unpack_header, unpack_summary};
+use super::tables::Tables;
 use crate::Error;
+use crate::block::BlockSummary;
 use crate::coverage::Coverage;
-use crate::embedded::keys;
-use crate::embedded::rows::{unpack_header, unpack_stamp};
-use crate::embedded::tables::Tables;
+
+const BROKEN_HEADER: Error = Error::Broken { what: "header" };
 
 pub struct View {
-    pub(crate) snapshot: fjall::Snapshot,
-    pub(crate) tables: Arc<Tables>,
+    pub snapshot: Snapshot,
+    pub tables: Arc<Tables>,
 }
 
 impl View {
     pub fn coverage(&self, chain: ChainId) -> Result<Coverage, Error> {
         match self.snapshot.get(&self.tables.coverage, keys::chain(chain))? {
-            Some(row) => Coverage::unpack(&row).ok_or(Error::BrokenRow { table: "coverage" }),
+            Some(row) => Coverage::unpack(&row).ok_or(Error::Broken { what: "coverage" }),
             None => Ok(Coverage::default()),
         }
     }
 
-    /// Chains that have at least one block.
     pub fn chains(&self) -> Result<Vec<ChainId>, Error> {
         let mut chains = Vec::new();
         for item in self.snapshot.iter(&self.tables.coverage) {
@@ -48,20 +46,22 @@ impl View {
         Ok(chains)
     }
 
-    pub fn stamp(&self, chain: ChainId, number: u64) -> Result<Option<Stamp>, Error> {
+    pub fn block_summary(
+        &self,
+        chain: ChainId,
+        number: u64,
+    ) -> Result<Option<BlockSummary>, Error> {
         let Some(row) = self.snapshot.get(&self.tables.headers, keys::block(chain, number))? else {
             return Ok(None);
         };
-        let stamp = unpack_stamp(number, &mut row.as_ref());
-        stamp.map(Some).ok_or(Error::BrokenRow { table: "headers" })
+        unpack_summary(number, &mut row.as_ref()).map(Some).ok_or(BROKEN_HEADER)
     }
 
     pub fn parent_hash(&self, chain: ChainId, number: u64) -> Result<Option<B256>, Error> {
         let Some(row) = self.snapshot.get(&self.tables.headers, keys::block(chain, number))? else {
             return Ok(None);
         };
-        let (_, header) =
-            unpack_header(number, &row).ok_or(Error::BrokenRow { table: "headers" })?;
+        let (_, header) = unpack_header(number, &row).ok_or(BROKEN_HEADER)?;
         Ok(header.parent_hash)
     }
 
@@ -70,10 +70,9 @@ impl View {
         Ok(row.and_then(|row| keys::last_number(&row)))
     }
 
-    /// The newest stored block.
-    pub fn head(&self, chain: ChainId) -> Result<Option<Stamp>, Error> {
+    pub fn head(&self, chain: ChainId) -> Result<Option<BlockSummary>, Error> {
         match self.coverage(chain)?.newest() {
-            Some(number) => self.stamp(chain, number),
+            Some(number) => self.block_summary(chain, number),
             None => Ok(None),
         }
     }

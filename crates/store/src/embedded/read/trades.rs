@@ -1,47 +1,30 @@
 //! Sales of an NFT contract: a page of them, and the cheapest.
 
 use alloy_primitives::{Address, U256};
-use fjall::Readable;
 use model::chain::ChainId;
 use model::facts::{Market, Trade};
 
 use super::View;
 use crate::Error;
+use crate::embedded::blocking::may_block;
 use crate::embedded::buckets::Level;
 use crate::embedded::facts::{FactsRow, LOWEST_LEVELS};
 use crate::embedded::keys;
-use crate::embedded::keys::{SalesOf, end_of_price_key, place_of_wallet_key};
+use crate::embedded::keys::{SalesOf, end_of_price_key, place_at_end};
+use crate::read::{LowestTradeQuery, TradePlace, TradesPage, TradesQuery};
 
 /// So many sales from before the window are passed over before a bucket is taken apart; a step costs
 /// far less than looking into another bucket.
 const OLDER_SALES_MAX: usize = 100;
 
-/// Block number, and place among the trades of that block.
-pub type TradePlace = (u64, u32);
-
-/// Newest first.
-#[derive(Clone, Debug)]
-pub struct TradesQuestion {
-    pub chain: ChainId,
-    pub contract: Address,
-    pub market: Option<Market>,
-    pub from_block: u64,
-    pub to_block: u64,
-    /// Where the page before this one ended.
-    pub after: Option<TradePlace>,
-    pub limit: usize,
-}
-
-pub struct TradesPage {
-    pub trades: Vec<(TradePlace, Trade)>,
-    /// Whether anything follows.
-    pub more: bool,
-}
-
 impl View {
-    pub fn trades_page(&self, q: &TradesQuestion) -> Result<TradesPage, Error> {
+    pub fn trades_page(&self, q: &TradesQuery) -> Result<TradesPage, Error> {
+        may_block(|| self.read_trades_page(q))
+    }
+
+    fn read_trades_page(&self, q: &TradesQuery) -> Result<TradesPage, Error> {
         let mut page = TradesPage { trades: Vec::with_capacity(q.limit.min(512)), more: false };
-        let sales = self.sales_of(q.chain, q.contract, q.market)?;
+        let sales = self.sales(q.chain, q.contract, q.market)?;
         let newest = match q.after {
             Some((number, place)) => match place.checked_sub(1) {
                 Some(place) => (number, place).min((q.to_block, u32::MAX)),
@@ -63,7 +46,7 @@ impl View {
                 break;
             }
             let key = item.key()?;
-            let at = place_of_wallet_key(&key).ok_or(BROKEN)?;
+            let at = place_at_end(&key).ok_or(BROKEN)?;
             let row = self.facts_again(&sales, at.0, &mut facts)?;
             let trade = row.trades.get(at.1 as usize).cloned().ok_or(BROKEN)?;
             page.trades.push((at, trade));
@@ -71,22 +54,20 @@ impl View {
         Ok(page)
     }
 
-    /// The sale with the lowest price paid in the native coin from that block on; of equal ones the
-    /// oldest.
-    ///
     /// From the largest buckets down: whole ones tell their lowest at once. The one that `from_block`
     /// cuts is read by price until a sale of the window turns up; where too many are older, its parts
     /// are looked at in the same way.
-    pub fn lowest_trade(
+    pub fn lowest_trade(&self, q: &LowestTradeQuery) -> Result<Option<(TradePlace, Trade)>, Error> {
+        may_block(|| self.read_lowest_trade(q))
+    }
+
+    fn read_lowest_trade(
         &self,
-        chain: ChainId,
-        contract: Address,
-        market: Option<Market>,
-        from_block: u64,
+        q: &LowestTradeQuery,
     ) -> Result<Option<(TradePlace, Trade)>, Error> {
-        let sales = self.sales_of(chain, contract, market)?;
+        let sales = self.sales(q.chain, q.contract, q.market)?;
         let mut lowest = Lowest::default();
-        self.find_lowest(&sales, from_block, &mut lowest)?;
+        self.find_lowest(&sales, q.from_block, &mut lowest)?;
         let Some((_, number, place)) = lowest.0 else { return Ok(None) };
         let row = self.facts_row(&sales, number)?;
         let trade = row.trades.get(place as usize).cloned().ok_or(BROKEN)?;
@@ -173,7 +154,7 @@ impl View {
         let range = sales.trade(to, u32::MAX)..=sales.trade(from, 0);
         let mut facts = None;
         for item in self.snapshot.range(&self.tables.nft_trades, range) {
-            let (number, place) = place_of_wallet_key(&item.key()?).ok_or(BROKEN)?;
+            let (number, place) = place_at_end(&item.key()?).ok_or(BROKEN)?;
             let row = self.facts_again(sales, number, &mut facts)?;
             let trade = row.trades.get(place as usize).ok_or(BROKEN)?;
             if trade.in_native && trade.price > U256::ZERO {
@@ -183,7 +164,7 @@ impl View {
         Ok(())
     }
 
-    fn sales_of(
+    fn sales(
         &self,
         chain: ChainId,
         contract: Address,
@@ -223,4 +204,4 @@ impl Lowest {
     }
 }
 
-const BROKEN: Error = Error::BrokenRow { table: "nft_trades" };
+const BROKEN: Error = Error::Broken { what: "NFT trade" };

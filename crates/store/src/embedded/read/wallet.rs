@@ -1,49 +1,48 @@
-//! The transactions of a wallet: a page of places, and how many there are.
+//! The transactions of a wallet: a page of them, and how many there are.
 
 use std::ops::RangeInclusive;
 
 use alloy_primitives::Address;
-use fjall::{Keyspace, Readable};
 use model::chain::ChainId;
 
 use super::View;
 use crate::Error;
+use crate::embedded::blocking::may_block;
 use crate::embedded::buckets::pieces;
 use crate::embedded::counts::{Count, LEVELS, TOTAL};
+use crate::embedded::engine::{Item, Table};
 use crate::embedded::keys;
+use crate::read::{Place, WalletPage, WalletQuery, WalletSummary};
 
-/// Block number and index: where a transaction stands on its chain.
-pub type Place = (u64, u32);
-
-#[derive(Clone, Debug)]
-pub struct WalletQuestion {
-    pub chain: ChainId,
-    pub address: Address,
-    pub from_block: u64,
-    pub to_block: u64,
-    pub oldest_first: bool,
-    /// Also transactions in which the wallet takes part only inside.
-    pub with_internal: bool,
-    /// Where the page before this one ended.
-    pub after: Option<Place>,
-    pub limit: usize,
-}
-
-pub struct WalletPage {
-    pub places: Vec<Place>,
-    /// Whether anything follows.
-    pub more: bool,
-}
+const BROKEN: Error = Error::Broken { what: "row of a wallet" };
+const BROKEN_COUNT: Error = Error::Broken { what: "count of a wallet" };
 
 impl View {
-    pub fn wallet_page(&self, q: &WalletQuestion) -> Result<WalletPage, Error> {
-        let mut page = WalletPage { places: Vec::with_capacity(q.limit.min(512)), more: false };
+    pub fn wallet_page(&self, q: &WalletQuery) -> Result<WalletPage, Error> {
+        may_block(|| {
+            let page = self.wallet_places(q)?;
+            let mut reader = self.transactions(q.chain);
+            let mut txs = Vec::with_capacity(page.places.len());
+            for (number, index) in page.places {
+                let mut tx = reader.read(number, index)?.ok_or(BROKEN)?;
+                if q.with_internal {
+                    tx.frames = Some(self.frames(q.chain, number, index)?);
+                }
+                txs.push(tx);
+            }
+            Ok(WalletPage { txs, more: page.more })
+        })
+    }
+
+    fn wallet_places(&self, q: &WalletQuery) -> Result<Places, Error> {
+        let mut page = Places { places: Vec::with_capacity(q.limit.min(512)), more: false };
         let Some(range) = key_range(q) else { return Ok(page) };
         let mut direct = self.run(&self.tables.wallet_txs, &range, q.oldest_first);
         let nothing = || Box::new(std::iter::empty()) as Run;
-        let mut internal = match q.with_internal {
-            true => self.run(&self.tables.wallet_internal, &range, q.oldest_first),
-            false => nothing(),
+        let mut internal = if q.with_internal {
+            self.run(&self.tables.wallet_internal, &range, q.oldest_first)
+        } else {
+            nothing()
         };
         let (mut a, mut b) = (direct.next().transpose()?, internal.next().transpose()?);
         loop {
@@ -68,70 +67,59 @@ impl View {
         }
     }
 
-    fn run(&self, table: &Keyspace, range: &RangeInclusive<[u8; 40]>, oldest_first: bool) -> Run {
+    fn run(&self, table: &Table, range: &RangeInclusive<[u8; 40]>, oldest_first: bool) -> Run {
         let items = self.snapshot.range(table, range.clone());
-        let place = |item: fjall::Guard| -> Result<Place, Error> {
-            let key = item.key()?;
-            keys::place_of_wallet_key(&key).ok_or(Error::BrokenRow { table: "wallet" })
-        };
-        match oldest_first {
-            true => Box::new(items.rev().map(place)),
-            false => Box::new(items.map(place)),
-        }
+        let place =
+            |item: Item| -> Result<Place, Error> { keys::place_at_end(&item.key()?).ok_or(BROKEN) };
+        if oldest_first { Box::new(items.rev().map(place)) } else { Box::new(items.map(place)) }
     }
 
-    /// How many rows the question has in all, whatever the page.
-    pub fn wallet_total(&self, q: &WalletQuestion) -> Result<u64, Error> {
+    pub fn wallet_total(&self, q: &WalletQuery) -> Result<u64, Error> {
         if q.from_block > q.to_block {
             return Ok(0);
         }
-        let summary = self.wallet_summary(q.chain, q.address)?;
+        let summary = self.count_of(q.chain, q.address)?;
         if (q.from_block, q.to_block) == (0, u64::MAX) {
             return Ok(summary.rows(q.with_internal));
         }
         if !summary.has_buckets() {
             return self.count_rows(q, q.from_block, q.to_block);
         }
-        let mut total = 0;
-        for (from, to, level) in pieces(&LEVELS, q.from_block, q.to_block) {
-            total += match level {
-                Some(level) => self.count_buckets(q, level, from, to)?,
-                None => self.count_rows(q, from, to)?,
-            };
-        }
-        Ok(total)
+        let count = |(from, to, level)| match level {
+            Some(level) => self.count_buckets(q, level, from, to),
+            None => self.count_rows(q, from, to),
+        };
+        may_block(|| pieces(&LEVELS, q.from_block, q.to_block).into_iter().map(count).sum())
     }
 
-    /// The wallet's row count and when it last changed.
-    pub fn wallet_summary(&self, chain: ChainId, address: Address) -> Result<Count, Error> {
+    pub fn wallet_summary(&self, chain: ChainId, address: Address) -> Result<WalletSummary, Error> {
+        let Count { direct, internal, version } = self.count_of(chain, address)?;
+        Ok(WalletSummary { direct, internal, changed_seq: version })
+    }
+
+    fn count_of(&self, chain: ChainId, address: Address) -> Result<Count, Error> {
         match self
             .snapshot
             .get(&self.tables.wallet_counts, keys::count(chain, address, TOTAL, 0))?
         {
-            Some(row) => Count::unpack(&row).ok_or(Error::BrokenRow { table: "wallet_counts" }),
+            Some(row) => Count::unpack(&row).ok_or(BROKEN_COUNT),
             None => Ok(Count::default()),
         }
     }
 
-    fn count_buckets(
-        &self,
-        q: &WalletQuestion,
-        level: u8,
-        from: u64,
-        to: u64,
-    ) -> Result<u64, Error> {
+    fn count_buckets(&self, q: &WalletQuery, level: u8, from: u64, to: u64) -> Result<u64, Error> {
         let low = keys::count(q.chain, q.address, level, from);
         let high = keys::count(q.chain, q.address, level, to);
         let mut total = 0;
         for item in self.snapshot.range(&self.tables.wallet_counts, low..=high) {
             let count = Count::unpack(&item.value()?);
-            let count = count.ok_or(Error::BrokenRow { table: "wallet_counts" })?;
+            let count = count.ok_or(BROKEN_COUNT)?;
             total += count.rows(q.with_internal);
         }
         Ok(total)
     }
 
-    fn count_rows(&self, q: &WalletQuestion, from: u64, to: u64) -> Result<u64, Error> {
+    fn count_rows(&self, q: &WalletQuery, from: u64, to: u64) -> Result<u64, Error> {
         let low = keys::wallet(q.chain, q.address, to, u32::MAX);
         let range = low..=keys::wallet(q.chain, q.address, from, 0);
         let mut total = self.snapshot.range(&self.tables.wallet_txs, range.clone()).count();
@@ -142,10 +130,16 @@ impl View {
     }
 }
 
+/// Where the transactions of a page stand.
+struct Places {
+    places: Vec<Place>,
+    more: bool,
+}
+
 type Run = Box<dyn Iterator<Item = Result<Place, Error>>>;
 
 /// Keys from the newest to the oldest row of the question that is left after the last page.
-fn key_range(q: &WalletQuestion) -> Option<RangeInclusive<[u8; 40]>> {
+fn key_range(q: &WalletQuery) -> Option<RangeInclusive<[u8; 40]>> {
     let mut newest = (q.to_block, u32::MAX);
     let mut oldest = (q.from_block, 0);
     if let Some((number, index)) = q.after {

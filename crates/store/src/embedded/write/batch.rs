@@ -1,35 +1,31 @@
-//! One commit in the making: rows to write and to remove, counts, coverage and journal entries,
-//! all in one atomic batch.
+//! One commit: rows to write and to remove, counts, coverage and journal entries, all in one atomic
+//! batch.
 
 use alloy_primitives::map::HashSet;
 use alloy_primitives::{Address, B256};
-use fjall::{Keyspace, PersistMode, Slice};
 use model::chain::ChainId;
 
-use super::{Committed, Prepared};
+use super::block_rows::BlockRows;
 use crate::Error;
+use crate::block::PreparedBlock;
+use crate::change::Committed;
 use crate::coverage::Coverage;
-use crate::embedded::generations::{Fingerprint, Generations};
-use crate::embedded::journal::{Entry, EntryKind};
+use crate::embedded::engine::{self, Durability, Op, Slice, Table};
+use crate::embedded::journal::{pack_entry, pack_version};
 use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;
+use crate::generations::{Fingerprint, Generations};
+use crate::journal::{Entry, EntryKind, Origin, Version};
 
-/// One write: no value means removal.
-struct Op {
-    table: Keyspace,
-    key: Slice,
-    value: Option<Vec<u8>>,
-}
-
-/// A wallet's row to be written or taken back, sorted as its key is.
+/// A wallet's row to be written or removed, sorted as its key is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WalletRow {
     pub address: Address,
     inverted_number: u64,
     inverted_index: u32,
     pub direct: bool,
-    /// 1 or -1.
+    /// 1 or -1; a row that is removed and written again is written last.
     pub sign: i8,
 }
 
@@ -42,9 +38,10 @@ impl WalletRow {
 pub struct Batch<'a> {
     pub(super) store: &'a Store,
     pub(super) chain: ChainId,
+    origin: Origin,
     ops: Vec<Op>,
     /// Set by a removal: a key may then be written again, and only the last of the two counts.
-    pub(super) reverts: bool,
+    pub(super) removes: bool,
     pub(super) wallets: Vec<WalletRow>,
     coverage: Coverage,
     pub(super) generations: Generations,
@@ -57,85 +54,125 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub fn new(store: &'a Store, chain: ChainId, view: &View) -> Result<Self, Error> {
+    pub fn new(
+        store: &'a Store,
+        chain: ChainId,
+        view: &View,
+        origin: Origin,
+    ) -> Result<Self, Error> {
         let generations = view.generations(chain)?;
         Ok(Batch {
             store,
             chain,
+            origin,
             ops: Vec::new(),
-            reverts: false,
+            removes: false,
             wallets: Vec::new(),
             coverage: view.coverage(chain)?,
             generations,
             known_generations: generations,
             decoder: store.decoder(chain),
-            seq: view.journal_head(chain)?,
+            seq: view.version(chain)?.seq,
             entries: Vec::new(),
         })
     }
 
     fn note(&mut self, kind: EntryKind, number: u64, hash: B256) {
         self.seq += 1;
-        self.entries.push(Entry { seq: self.seq, kind, number, hash });
+        let (seq, origin) = (self.seq, self.origin);
+        self.entries.push(Entry { seq, kind, origin, number, hash });
     }
 
-    pub(super) fn put(&mut self, table: &Keyspace, key: impl AsRef<[u8]>, value: Vec<u8>) {
+    pub(super) fn put(&mut self, table: &Table, key: impl AsRef<[u8]>, value: Vec<u8>) {
         let key = Slice::from(key.as_ref());
         self.ops.push(Op { table: table.clone(), key, value: Some(value) });
     }
 
-    pub(super) fn drop_key(&mut self, table: &Keyspace, key: impl AsRef<[u8]>) {
+    pub(super) fn drop_key(&mut self, table: &Table, key: impl AsRef<[u8]>) {
         self.ops.push(Op { table: table.clone(), key: Slice::from(key.as_ref()), value: None });
     }
 
-    pub fn insert(&mut self, block: Prepared) {
+    pub fn apply(&mut self, block: PreparedBlock) {
+        let (number, hash) = (block.number, block.hash);
+        self.put_block(block);
+        self.coverage.insert(number);
+        self.note(EntryKind::Apply, number, hash);
+    }
+
+    /// `block` is prepared from what is stored.
+    pub fn revert(&mut self, block: PreparedBlock, view: &View) -> Result<(), Error> {
+        let (number, hash) = (block.number, block.hash);
+        self.drop_block(block, view)?;
+        self.coverage.remove(number);
+        self.note(EntryKind::Revert, number, hash);
+        Ok(())
+    }
+
+    /// `stored` is prepared from what is stored, `block` is what takes its place.
+    pub fn amend(
+        &mut self,
+        stored: PreparedBlock,
+        block: PreparedBlock,
+        view: &View,
+    ) -> Result<(), Error> {
+        let (number, hash) = (block.number, block.hash);
+        self.drop_block(stored, view)?;
+        self.put_block(block);
+        self.note(EntryKind::Amend, number, hash);
+        Ok(())
+    }
+
+    fn put_block(&mut self, block: PreparedBlock) {
         let (chain, number) = (self.chain, block.number);
         let t = self.store.inner.tables.clone();
-        self.note_wallets(&block, 1);
-        self.put(&t.headers, keys::block(chain, number), block.header);
+        if is_untraced(&block) {
+            self.put(&t.untraced, keys::newest_first(chain, number), Vec::new());
+        }
         let by_hash = keys::by_hash(chain, block.hash);
         self.put(&t.block_by_hash, by_hash, number.to_be_bytes().to_vec());
         self.put(&t.block_by_time, keys::by_time(chain, block.timestamp, number), Vec::new());
-        for (table, rows) in [(&t.txs, block.txs), (&t.logs, block.logs), (&t.traces, block.traces)]
+        let rows = block.rows.into_embedded();
+        self.note_wallets(number, &rows, 1);
+        self.put(&t.headers, keys::block(chain, number), rows.header);
+        for (table, groups) in [(&t.txs, rows.txs), (&t.logs, rows.logs), (&t.traces, rows.traces)]
         {
-            for (group, row) in rows {
+            for (group, row) in groups {
                 self.put(table, keys::in_block(chain, number, group), row);
             }
         }
         self.generations.add_from(self.decoder);
         for generation in self.generations.written() {
-            self.put_facts(generation, number, &block.facts);
+            self.put_facts(generation, number, &rows.facts);
         }
-        self.coverage.insert(number);
-        self.note(EntryKind::Apply, number, block.hash);
     }
 
-    pub fn remove(&mut self, block: &Prepared, view: &View) -> Result<(), Error> {
-        self.reverts = true;
+    fn drop_block(&mut self, block: PreparedBlock, view: &View) -> Result<(), Error> {
+        self.removes = true;
         let (chain, number) = (self.chain, block.number);
         let t = self.store.inner.tables.clone();
+        if is_untraced(&block) {
+            self.drop_key(&t.untraced, keys::newest_first(chain, number));
+        }
         self.drop_key(&t.headers, keys::block(chain, number));
         self.drop_key(&t.block_by_hash, keys::by_hash(chain, block.hash));
         self.drop_key(&t.block_by_time, keys::by_time(chain, block.timestamp, number));
-        for (table, rows) in
-            [(&t.txs, &block.txs), (&t.logs, &block.logs), (&t.traces, &block.traces)]
+        let rows = block.rows.into_embedded();
+        for (table, groups) in
+            [(&t.txs, &rows.txs), (&t.logs, &rows.logs), (&t.traces, &rows.traces)]
         {
-            for (group, _) in rows {
+            for (group, _) in groups {
                 self.drop_key(table, keys::in_block(chain, number, *group));
             }
         }
-        self.note_wallets(block, -1);
+        self.note_wallets(number, &rows, -1);
         for generation in self.generations.written() {
             self.drop_facts(view, generation, number)?;
         }
-        self.coverage.remove(number);
-        self.note(EntryKind::Revert, number, block.hash);
         Ok(())
     }
 
-    fn note_wallets(&mut self, block: &Prepared, sign: i8) {
-        let number = block.number;
-        self.wallets.extend(block.wallets.iter().map(|party| WalletRow {
+    fn note_wallets(&mut self, number: u64, rows: &BlockRows, sign: i8) {
+        self.wallets.extend(rows.wallets.iter().map(|party| WalletRow {
             address: party.address,
             inverted_number: !number,
             inverted_index: !party.index,
@@ -152,57 +189,83 @@ impl<'a> Batch<'a> {
         for row in &rows {
             let table = if row.direct { &t.wallet_txs } else { &t.wallet_internal };
             let key = keys::wallet(self.chain, row.address, row.number(), !row.inverted_index);
-            match row.sign > 0 {
-                true => self.put(table, key, Vec::new()),
-                false => self.drop_key(table, key),
+            if row.sign > 0 {
+                self.put(table, key, Vec::new());
+            } else {
+                self.drop_key(table, key);
             }
         }
         rows.chunk_by(|a, b| a.address == b.address).try_for_each(|run| self.write_counts(run))
     }
 
-    pub fn commit(mut self) -> Result<Committed, Error> {
+    pub fn commit(mut self, view: &View) -> Result<Committed, Error> {
         if self.entries.is_empty() {
             return Ok(Committed { entries: self.entries, coverage: self.coverage });
         }
         self.write_wallets()?;
         let t = self.store.inner.tables.clone();
         for entry in self.entries.clone() {
-            self.put(&t.journal, keys::block(self.chain, entry.seq), entry.pack());
+            self.put(&t.journal, keys::block(self.chain, entry.seq), pack_entry(&entry));
         }
-        let head = self.seq.to_be_bytes().to_vec();
-        self.put(&t.meta, keys::journal_head(self.chain), head);
-        let coverage = (!self.coverage.is_empty()).then(|| self.coverage.pack());
-        let key = Slice::from(keys::chain(self.chain));
-        self.ops.push(Op { table: t.coverage.clone(), key, value: coverage });
+        self.prune_journal(view)?;
+        if self.coverage.is_empty() {
+            self.drop_key(&t.coverage, keys::chain(self.chain));
+        } else {
+            self.put(&t.coverage, keys::chain(self.chain), self.coverage.pack());
+        }
         if self.generations != self.known_generations {
             self.put_generations(self.generations);
+        } else {
+            self.put_version(self.generations.current);
         }
-        let mode = self.store.inner.durable.then_some(PersistMode::SyncAll);
         let (entries, coverage) = (std::mem::take(&mut self.entries), self.coverage.clone());
-        self.write(mode)?;
+        self.write(Durability::Disk)?;
         Ok(Committed { entries, coverage })
+    }
+
+    /// Entries that every reader has passed, a few with each commit.
+    fn prune_journal(&mut self, view: &View) -> Result<(), Error> {
+        let slowest = view.readers(self.chain)?.into_iter().map(|(_, cursor)| cursor.seq).min();
+        let keep = self.seq.saturating_sub(self.store.inner.journal_entries_min);
+        let last = slowest.map_or(keep, |slowest| slowest.min(keep));
+        let tail = view.journal_tail(self.chain)?;
+        let upto = last.min(tail.saturating_add(2 * self.entries.len() as u64 + 64));
+        if upto < tail {
+            return Ok(());
+        }
+        let t = self.store.inner.tables.clone();
+        for seq in tail..=upto {
+            self.drop_key(&t.journal, keys::block(self.chain, seq));
+        }
+        let tail = (upto + 1).to_be_bytes().to_vec();
+        self.put(&t.meta, keys::journal_tail(self.chain), tail);
+        Ok(())
+    }
+
+    fn put_version(&mut self, generation: u8) {
+        let table = self.store.inner.tables.meta.clone();
+        let version = Version { seq: self.seq, generation };
+        self.put(&table, keys::version(self.chain), pack_version(version));
     }
 
     pub(super) fn put_generations(&mut self, generations: Generations) {
         let table = self.store.inner.tables.generations.clone();
-        self.put(&table, keys::chain(self.chain), generations.pack());
+        let row = crate::embedded::generations::pack(&generations);
+        self.put(&table, keys::chain(self.chain), row);
+        self.put_version(generations.current);
     }
 
-    /// All of it or nothing, whatever happens meanwhile.
-    pub(super) fn write(mut self, mode: Option<PersistMode>) -> Result<(), Error> {
-        if self.reverts {
+    /// A store that was opened for a bulk load waits for nothing.
+    pub(super) fn write(mut self, durability: Durability) -> Result<(), Error> {
+        if self.removes {
             self.keep_last_of_each_key();
         }
-        let _writing = self.store.inner.editions.begin(self.chain);
-        let mut batch =
-            fjall::OwnedWriteBatch::with_capacity(self.store.inner.db.clone(), self.ops.len());
-        for op in self.ops {
-            match op.value {
-                Some(value) => batch.insert(&op.table, op.key, value),
-                None => batch.remove(&op.table, op.key),
-            }
-        }
-        Ok(batch.durability(mode).commit().inspect_err(|_| self.store.forget_known_pools())?)
+        let inner = &self.store.inner;
+        let durability = if inner.durable { durability } else { Durability::Later };
+        engine::write(&inner.db, self.ops, durability)
+            .inspect_err(|_| self.store.forget_known_pools())?;
+        inner.announcements.announce(self.chain, self.seq);
+        Ok(())
     }
 
     /// All writes of a batch count as simultaneous, so a key must stand in it only once.
@@ -216,4 +279,9 @@ impl<'a> Batch<'a> {
         }
         self.ops = kept;
     }
+}
+
+/// A block without transactions has nothing to trace.
+fn is_untraced(block: &PreparedBlock) -> bool {
+    !block.has_traces && block.tx_count > 0
 }

@@ -1,14 +1,13 @@
 //! Brings the counts of the wallets that a commit touches up to date.
 
 use alloy_primitives::Address;
-use fjall::Readable;
 
 use super::batch::{Batch, WalletRow};
 use crate::Error;
 use crate::embedded::counts::{Buckets, Count, Delta, ONE_BLOCK, TOTAL};
 use crate::embedded::keys;
 
-const BROKEN: Error = Error::BrokenRow { table: "wallet_counts" };
+const BROKEN: Error = Error::Broken { what: "count of a wallet" };
 
 impl Batch<'_> {
     /// `rows` are all of one wallet.
@@ -45,9 +44,10 @@ impl Batch<'_> {
 
     fn put_count(&mut self, key: &[u8], count: Count) {
         let table = self.store.inner.tables.wallet_counts.clone();
-        match count.is_zero() {
-            true => self.drop_key(&table, key),
-            false => self.put(&table, key, count.pack()),
+        if count.is_zero() {
+            self.drop_key(&table, key);
+        } else {
+            self.put(&table, key, count.pack());
         }
     }
 
@@ -55,9 +55,10 @@ impl Batch<'_> {
         for (level, bucket, delta) in changes.levels() {
             let key = keys::count(self.chain, address, level, bucket);
             // A block comes with all its rows, so nothing is counted of one that is new.
-            let old = match level == ONE_BLOCK && !self.reverts {
-                true => Count::default(),
-                false => self.count_at(&key)?,
+            let old = if level == ONE_BLOCK && !self.removes {
+                Count::default()
+            } else {
+                self.count_at(&key)?
             };
             let new = old.changed_by(delta).ok_or(BROKEN)?;
             self.put_count(&key, new);
@@ -72,8 +73,8 @@ impl Batch<'_> {
             [(&view.tables.wallet_txs, true), (&view.tables.wallet_internal, false)]
         {
             for item in view.snapshot.prefix(table, keys::of_wallet(self.chain, address)) {
-                let (number, _) = keys::place_of_wallet_key(&item.key()?)
-                    .ok_or(Error::BrokenRow { table: "wallet" })?;
+                let (number, _) = keys::place_at_end(&item.key()?)
+                    .ok_or(Error::Broken { what: "row of a wallet" })?;
                 rows.add(number, Delta::of(direct, 1));
             }
         }

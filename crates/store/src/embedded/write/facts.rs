@@ -1,7 +1,6 @@
-//! Writes what decoders found in a block, and takes it back.
+//! Writes what decoders found in a block, and removes it.
 
 use alloy_primitives::Address;
-use fjall::Readable;
 use model::facts::{Facts, Pool};
 
 use super::batch::Batch;
@@ -44,7 +43,7 @@ impl Batch<'_> {
         let (chain, t) = (self.chain, self.store.inner.tables.clone());
         let key = keys::facts(chain, generation, number);
         let Some(row) = view.snapshot.get(&t.facts, key)? else { return Ok(()) };
-        let row = FactsRow::unpack(&row).ok_or(Error::BrokenRow { table: "facts" })?;
+        let row = FactsRow::unpack(&row).ok_or(Error::Broken { what: "list of facts" })?;
         let trades = row.trade_keys(chain, generation, number);
         trades.listed.iter().for_each(|key| self.drop_key(&t.nft_trades, key));
         trades.priced.iter().for_each(|key| self.drop_key(&t.nft_lowest, key));
@@ -58,7 +57,8 @@ impl Batch<'_> {
     fn put_pools(&mut self, generation: u8, pools: &[Pool]) {
         let (chain, inner) = (self.chain, self.store.inner.clone());
         for pool in pools {
-            let mut known = inner.known_pools.lock().unwrap_or_else(|broken| broken.into_inner());
+            let mut known =
+                inner.known_pools.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             if known.len() >= KNOWN_POOLS_MAX {
                 known.clear();
             }
@@ -78,8 +78,8 @@ impl Batch<'_> {
 
 impl Store {
     /// After a commit that failed, or a generation that went: they are written again when next seen.
-    pub(crate) fn forget_known_pools(&self) {
-        self.inner.known_pools.lock().unwrap_or_else(|broken| broken.into_inner()).clear();
+    pub fn forget_known_pools(&self) {
+        self.inner.known_pools.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
     }
 }
 

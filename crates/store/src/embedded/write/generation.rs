@@ -2,32 +2,25 @@
 //!
 //! `begin_generation`, then `write_generation` for every stored block from the newest down, then
 //! `finish_generation`, then `sweep_generations`. A process may end anywhere between: what was written
-//! stays, and the next one goes on from there. Commits meanwhile write to both generations.
+//! stays, and the next one goes on from there. Commits meanwhile write to both generations. Outside of
+//! the engine this is one thing, `FactsRebuild`.
 
 use std::sync::MutexGuard;
 
-use alloy_primitives::B256;
 use alloy_primitives::map::HashSet;
-use fjall::{Keyspace, PersistMode, Readable, Slice};
 use model::chain::ChainId;
-use model::facts::Facts;
 
 use super::batch::Batch;
 use crate::Error;
-use crate::embedded::generations::{Building, Fingerprint, Generations};
+use crate::embedded::engine::{Durability, Slice, Table};
 use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;
+use crate::generations::{Building, Decoded, Fingerprint, Generations, StopFn};
+use crate::journal::Origin;
 
 /// Rows removed at once: commits wait for no more than this.
 const SWEEP_ROWS: usize = 4096;
-
-/// A stored block as a decoder reads it.
-pub struct Decoded {
-    pub number: u64,
-    pub hash: B256,
-    pub facts: Facts,
-}
 
 impl Store {
     /// Says who finds the facts that this process commits. A chain of which nothing was ever stored
@@ -37,7 +30,7 @@ impl Store {
         self.inner.decoders.lock().unwrap_or_else(|e| e.into_inner()).insert(chain, decoder);
         let view = self.view();
         let known = view.generations(chain)?;
-        if view.journal_head(chain)? > 0 || known.decoded_with == decoder {
+        if view.version(chain)?.seq > 0 || known.decoded_with == decoder {
             return Ok(known);
         }
         let adopted = Generations { decoded_with: decoder, ..known };
@@ -57,15 +50,15 @@ impl Store {
         &self,
         chain: ChainId,
         decoder: Fingerprint,
-        is_over: &dyn Fn() -> bool,
+        stop: StopFn,
     ) -> Result<Option<Building>, Error> {
         self.decode_with(chain, decoder)?;
         if let Some(building) = self.resume(chain, decoder)? {
             return Ok(Some(building));
         }
         // Its rows would be taken for ours.
-        self.sweep_generations(chain, is_over)?;
-        if is_over() {
+        self.sweep_generations(chain, stop)?;
+        if stop() {
             return Ok(None);
         }
         let _one_at_a_time = self.one_at_a_time();
@@ -92,7 +85,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Puts facts into the generation in the making, in the place of what is there, and notes that
+    /// Puts facts into the generation being built, in the place of what is there, and notes that
     /// every stored block from `reached` on is now in it. Blocks that are no longer stored are passed
     /// over: what came in their place was written when it came. Says how many were not.
     pub fn write_generation(
@@ -104,13 +97,14 @@ impl Store {
     ) -> Result<usize, Error> {
         let _one_at_a_time = self.one_at_a_time();
         let view = self.view();
-        let mut batch = Batch::new(self, chain, &view)?;
+        let mut batch = Batch::new(self, chain, &view, Origin::History)?;
         // A row may be dropped and written: only the last counts.
-        batch.reverts = true;
+        batch.removes = true;
         let mut building = building(&batch.generations, chain, decoder)?;
         let mut written = HashSet::<u64>::default();
         for block in blocks {
-            let is_stored = view.stamp(chain, block.number)?.is_some_and(|s| s.hash == block.hash);
+            let is_stored =
+                view.block_summary(chain, block.number)?.is_some_and(|s| s.hash == block.hash);
             if is_stored && written.insert(block.number) {
                 batch.drop_facts(&view, building.generation, block.number)?;
                 batch.put_facts(building.generation, block.number, &block.facts);
@@ -119,11 +113,11 @@ impl Store {
         building.reached = Some(reached);
         batch.put_generations(Generations { building: Some(building), ..batch.generations });
         // No need to wait for the disk: what is lost with the machine is walked again.
-        batch.write(self.inner.durable.then_some(PersistMode::Buffer))?;
+        batch.write(Durability::Process)?;
         Ok(written.len())
     }
 
-    /// From here on everybody reads the generation that was in the making. It is on disk.
+    /// From here on everybody reads the generation that was being built. It is on disk.
     pub fn finish_generation(&self, chain: ChainId, decoder: Fingerprint) -> Result<(), Error> {
         let _one_at_a_time = self.one_at_a_time();
         let view = self.view();
@@ -137,12 +131,8 @@ impl Store {
     }
 
     /// Removes the rows of generations that nobody reads or builds any more, a few at a time, until
-    /// none is left or `is_over` says so. Readers that began before go on undisturbed.
-    pub fn sweep_generations(
-        &self,
-        chain: ChainId,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<u64, Error> {
+    /// none is left or `stop` says so. Readers that began before go on undisturbed.
+    pub fn sweep_generations(&self, chain: ChainId, stop: StopFn) -> Result<u64, Error> {
         let t = self.inner.tables.clone();
         let mut removed = 0;
         for table in [&t.facts, &t.nft_trades, &t.nft_lowest, &t.pools, &t.pool_states] {
@@ -153,7 +143,7 @@ impl Store {
                 };
                 // From where the last rows were: those before are gone, but still cost a look.
                 let mut from = Slice::from(keys::of_facts(chain, generation));
-                while !is_over()
+                while !stop()
                     && let Some((last, rows)) = self.sweep_some(chain, generation, table, &from)?
                 {
                     removed += rows;
@@ -170,12 +160,12 @@ impl Store {
         &self,
         chain: ChainId,
         generation: u8,
-        table: &Keyspace,
+        table: &Table,
         from: &Slice,
     ) -> Result<Option<(Slice, u64)>, Error> {
         let _one_at_a_time = self.one_at_a_time();
         let view = self.view();
-        let mut batch = Batch::new(self, chain, &view)?;
+        let mut batch = Batch::new(self, chain, &view, Origin::History)?;
         if batch.generations.written().any(|used| used == generation) {
             return Ok(None);
         }
@@ -192,7 +182,7 @@ impl Store {
             last = Some(key);
         }
         if count > 0 {
-            batch.write(self.inner.durable.then_some(PersistMode::Buffer))?;
+            batch.write(Durability::Process)?;
         }
         Ok(last.map(|last| (last, count)))
     }
@@ -203,24 +193,19 @@ impl Store {
         view: &View,
         generations: Generations,
     ) -> Result<(), Error> {
-        let mut batch = Batch::new(self, chain, view)?;
+        let mut batch = Batch::new(self, chain, view, Origin::History)?;
         batch.put_generations(generations);
-        batch.write(self.inner.durable.then_some(PersistMode::SyncAll))
+        batch.write(Durability::Disk)
     }
 
-    pub(super) fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
-        self.inner.writing.lock().unwrap_or_else(|broken| broken.into_inner())
+    pub fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
+        self.inner.writing.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 impl View {
     /// The first generation from `at` on that has rows in this table.
-    fn generation_from(
-        &self,
-        table: &Keyspace,
-        chain: ChainId,
-        at: u8,
-    ) -> Result<Option<u8>, Error> {
+    fn generation_from(&self, table: &Table, chain: ChainId, at: u8) -> Result<Option<u8>, Error> {
         let Some(item) = self.snapshot.range(table, keys::of_facts(chain, at)..).next() else {
             return Ok(None);
         };

@@ -1,61 +1,54 @@
-//! Applying and reverting blocks.
+//! Applying, reverting and amending blocks.
 //!
 //! `prepare` turns a block into rows: pure, and done by many workers at once. `Store::commit` writes
-//! prepared blocks, takes others back, and appends the journal, in one atomic batch. Taking a block
-//! back prepares it again from what is stored and removes the same rows.
+//! prepared blocks, removes others, and appends the journal, in one atomic batch. Reverting a block
+//! prepares it again from what is stored and removes the same rows.
 
 mod batch;
+mod block_rows;
 mod counting;
 mod facts;
-mod fitting;
+mod fit;
 mod generation;
-mod prepared;
 
 use model::chain::ChainId;
 use model::facts::Facts;
 
-pub use generation::Decoded;
-pub use prepared::{Prepared, prepare};
+pub use block_rows::{BlockRows, prepare};
 
+use super::open::Store;
+use super::read::View;
 use crate::Error;
-use crate::coverage::Coverage;
-use crate::embedded::journal::Entry;
-use crate::embedded::open::Store;
+use crate::block::{PreparedBlock, VerifiedBlock};
+use crate::change::{Change, Committed};
 use batch::Batch;
 
-/// What one commit does: first take back, newest first, then apply.
-#[derive(Default)]
-pub struct Change {
-    pub revert: Vec<u64>,
-    pub apply: Vec<Prepared>,
-}
-
-/// What a commit did, told after it is durable.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Committed {
-    pub entries: Vec<Entry>,
-    pub coverage: Coverage,
-}
-
 impl Store {
-    /// Blocks that are stored already with the same hash are passed over. Every block must fit its
-    /// neighbours, stored or in the same change; nothing is written otherwise.
     pub fn commit(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
         let _one_at_a_time = self.one_at_a_time();
         let view = self.view();
-        let fresh = fitting::fresh(&view, chain, &change)?;
-        let mut batch = Batch::new(self, chain, &view)?;
+        let is_new = fit::blocks_to_write(&view, chain, &change)?;
+        let mut batch = Batch::new(self, chain, &view, change.origin)?;
         for number in change.revert {
-            let block = view.whole_block(chain, number)?;
-            let (block, proof) = block.ok_or(Error::NotStored { number })?;
-            // What it means is not asked again: the rows themselves say what was found in it.
-            batch.remove(&prepare(chain, block, proof, Facts::default()), &view)?;
+            batch.revert(as_stored(&view, chain, number)?, &view)?;
         }
-        for (block, is_fresh) in change.apply.into_iter().zip(fresh) {
-            if is_fresh {
-                batch.insert(block);
+        for block in change.amend {
+            fit::check_amends(&view, chain, &block)?;
+            batch.amend(as_stored(&view, chain, block.number)?, block, &view)?;
+        }
+        for (block, is_new) in change.apply.into_iter().zip(is_new) {
+            if is_new {
+                batch.apply(block);
             }
         }
-        batch.commit()
+        batch.commit(&view)
     }
+}
+
+/// The rows that a stored block has. What it means is not asked again: its row of facts says what was
+/// found in it.
+fn as_stored(view: &View, chain: ChainId, number: u64) -> Result<PreparedBlock, Error> {
+    let stored = view.whole_block(chain, number)?;
+    let (block, proof) = stored.ok_or(Error::NotStored { number })?;
+    Ok(prepare(chain, VerifiedBlock { block, proof, facts: Facts::default() }))
 }

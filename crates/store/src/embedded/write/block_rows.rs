@@ -1,22 +1,18 @@
-//! A block as rows. Pure: the same block gives the same rows, for writing and for taking back.
+//! A block as rows. Pure: the same block gives the same rows, for writing and for removing.
 
-use alloy_primitives::{Address, B256};
+use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::facts::Facts;
 use model::proof::Proof;
 use model::raw::{Block, Frame, Log, Receipt};
 use model::wallets::{Parties, parties};
 
+use crate::block::{BlockSummary, PreparedBlock, PreparedRows, VerifiedBlock};
 use crate::embedded::groups::{self, GROUP};
-use crate::embedded::rows::{Stamp, TxPacker, pack_frames, pack_header, pack_logs};
+use crate::embedded::rows::{TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs};
 
-/// A block as rows, ready to be written or removed.
-pub struct Prepared {
-    pub number: u64,
-    pub hash: B256,
-    pub parent_hash: B256,
-    pub timestamp: u64,
-    pub tx_count: u32,
+/// Ready to be written or removed.
+pub struct BlockRows {
     pub(super) header: Vec<u8>,
     /// By group, as are logs and traces.
     pub(super) txs: Vec<(u32, Vec<u8>)>,
@@ -32,17 +28,16 @@ pub(super) struct Party {
     pub direct: bool,
 }
 
-impl Prepared {
-    /// Memory held, for those who keep many waiting.
+impl BlockRows {
     pub fn bytes(&self) -> usize {
         let rows = self.txs.iter().chain(&self.logs).chain(&self.traces);
         rows.map(|(_, row)| row.len()).sum::<usize>() + self.header.len() + self.wallets.len() * 28
     }
 }
 
-/// `facts` are what decoders found in the block.
-pub fn prepare(chain: ChainId, mut block: Block, proof: Proof, facts: Facts) -> Prepared {
-    let stamp = Stamp {
+pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PreparedBlock {
+    let VerifiedBlock { mut block, proof, facts } = verified;
+    let summary = BlockSummary {
         number: block.number,
         hash: block.hash,
         timestamp: block.timestamp,
@@ -50,24 +45,27 @@ pub fn prepare(chain: ChainId, mut block: Block, proof: Proof, facts: Facts) -> 
         tx_count: block.txs.len() as u32,
         has_traces: block.traces.is_some(),
     };
-    let mut prepared = Prepared {
-        number: block.number,
-        hash: block.hash,
-        parent_hash: block.parent_hash,
-        timestamp: block.timestamp,
-        tx_count: stamp.tx_count,
-        header: pack_header(&stamp, &block.header),
+    let mut rows = BlockRows {
+        header: pack_header(&summary, &block.header),
         txs: Vec::new(),
         logs: Vec::new(),
         traces: Vec::new(),
         wallets: Vec::with_capacity(block.txs.len() * 2),
         facts,
     };
-    let mut packer = TxPacker::new(&stamp.anchor(), chain);
-    for group in 0..groups::count(stamp.tx_count) {
-        prepared.add_group(group, &mut block, &stamp, &mut packer);
+    let mut packer = TxPacker::new(&summary.block_ref(), chain);
+    for group in 0..groups::count(summary.tx_count) {
+        rows.add_group(group, &mut block, &summary, &mut packer);
     }
-    prepared
+    PreparedBlock {
+        number: block.number,
+        hash: block.hash,
+        parent_hash: block.parent_hash,
+        timestamp: block.timestamp,
+        tx_count: summary.tx_count,
+        has_traces: summary.has_traces,
+        rows: PreparedRows::Embedded(rows),
+    }
 }
 
 /// The root repeats the transaction and is not kept; a block read back from the store has none, so
@@ -79,10 +77,16 @@ fn below_root(frames: &[Frame]) -> &[Frame] {
     }
 }
 
-impl Prepared {
-    fn add_group(&mut self, group: u32, block: &mut Block, stamp: &Stamp, packer: &mut TxPacker) {
+impl BlockRows {
+    fn add_group(
+        &mut self,
+        group: u32,
+        block: &mut Block,
+        summary: &BlockSummary,
+        packer: &mut TxPacker,
+    ) {
         let mut txs = Vec::with_capacity(4096);
-        stamp.anchor().pack(&mut txs);
+        pack_block_ref(&summary.block_ref(), &mut txs);
         let (mut logs, mut traces) = (Parts::default(), Parts::default());
         let mut part = Vec::with_capacity(1024);
         let first = group * GROUP;
@@ -92,7 +96,7 @@ impl Prepared {
             let frames = block.traces.as_ref().and_then(|all| all.get(index as usize));
             let frames = below_root(frames.map_or(&[], Vec::as_slice));
             self.add_parties(index, &parties(tx, receipt.as_deref(), frames));
-            let of_logs = receipt.as_deref_mut().is_some_and(|r| leave_bloom_out(r, stamp.proof));
+            let of_logs = receipt.as_deref_mut().is_some_and(|r| leave_bloom_out(r, summary.proof));
             let own_logs = receipt.as_deref_mut().and_then(take_logs);
             part.clear();
             packer.pack(index, tx, receipt.as_deref().map(|r| (r, of_logs)), &mut part);

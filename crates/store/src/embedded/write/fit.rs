@@ -4,20 +4,16 @@ use alloy_primitives::map::{HashMap, HashSet};
 use alloy_primitives::{B256, map::hash_map::Entry};
 use model::chain::ChainId;
 
-use super::{Change, Prepared};
 use crate::Error;
+use crate::block::PreparedBlock;
+use crate::change::Change;
 use crate::embedded::read::View;
 
 /// One flag per block of the change: whether it is to be written. A block that is stored already,
 /// or stands twice in the change, is not.
-pub fn fresh(view: &View, chain: ChainId, change: &Change) -> Result<Vec<bool>, Error> {
-    let mut reverted = HashSet::default();
-    for number in &change.revert {
-        if !reverted.insert(*number) {
-            return Err(Error::NotStored { number: *number });
-        }
-    }
-    let mut applied: HashMap<u64, &Prepared> = HashMap::default();
+pub fn blocks_to_write(view: &View, chain: ChainId, change: &Change) -> Result<Vec<bool>, Error> {
+    let reverted = reverted(view, chain, change)?;
+    let mut applied: HashMap<u64, &PreparedBlock> = HashMap::default();
     let mut flags = Vec::with_capacity(change.apply.len());
     for block in &change.apply {
         let is_new = match applied.entry(block.number) {
@@ -32,30 +28,60 @@ pub fn fresh(view: &View, chain: ChainId, change: &Change) -> Result<Vec<bool>, 
         };
         flags.push(is_new);
     }
-    let around = Around { view, chain, reverted, applied };
+    let after = ChainAfterChange { view, chain, reverted, applied };
     for (block, is_new) in change.apply.iter().zip(&mut flags) {
-        *is_new = *is_new && around.is_new(block)?;
+        *is_new = *is_new && after.is_new(block)?;
     }
     Ok(flags)
 }
 
-fn same(stored: B256, block: &Prepared) -> Result<(), Error> {
-    match stored == block.hash {
-        true => Ok(()),
-        false => Err(Error::Occupied { number: block.number, stored }),
+/// From the top of a range down, newest first, so that nothing is left hanging above a hole.
+fn reverted(view: &View, chain: ChainId, change: &Change) -> Result<HashSet<u64>, Error> {
+    let mut reverted = HashSet::<u64>::default();
+    for number in change.revert.iter().copied() {
+        if let Some(above) = number.checked_add(1)
+            && !reverted.contains(&above)
+            && let Some(expected) = view.parent_hash(chain, above)?
+        {
+            let got = B256::ZERO;
+            return Err(Error::Detached { number: above, neighbour: number, expected, got });
+        }
+        if !reverted.insert(number) {
+            return Err(Error::NotStored { number });
+        }
+    }
+    Ok(reverted)
+}
+
+/// Whether the block is stored, and would lose nothing.
+pub fn check_amends(view: &View, chain: ChainId, block: &PreparedBlock) -> Result<(), Error> {
+    let number = block.number;
+    match view.block_summary(chain, number)? {
+        Some(stored) if stored.hash == block.hash && (block.has_traces || !stored.has_traces) => {
+            Ok(())
+        }
+        _ => Err(Error::NotStored { number }),
+    }
+}
+
+fn same(stored: B256, block: &PreparedBlock) -> Result<(), Error> {
+    if stored == block.hash {
+        Ok(())
+    } else {
+        Err(Error::Occupied { number: block.number, stored })
     }
 }
 
 /// The chain as it will be after the change.
-struct Around<'a> {
+struct ChainAfterChange<'a> {
     view: &'a View,
     chain: ChainId,
     reverted: HashSet<u64>,
-    applied: HashMap<u64, &'a Prepared>,
+    applied: HashMap<u64, &'a PreparedBlock>,
 }
 
-impl Around<'_> {
-    fn is_new(&self, block: &Prepared) -> Result<bool, Error> {
+impl ChainAfterChange<'_> {
+    fn is_new(&self, block: &PreparedBlock) -> Result<bool, Error> {
         let number = block.number;
         if let Some(stored) = self.stored_hash(number)? {
             same(stored, block)?;
@@ -80,7 +106,7 @@ impl Around<'_> {
         if self.reverted.contains(&number) {
             return Ok(None);
         }
-        Ok(self.view.stamp(self.chain, number)?.map(|stamp| stamp.hash))
+        Ok(self.view.block_summary(self.chain, number)?.map(|block| block.hash))
     }
 
     fn hash(&self, number: u64) -> Result<Option<B256>, Error> {

@@ -1,0 +1,26 @@
+//! Tells whoever waits in this process that something was written of a chain.
+
+use std::sync::Mutex;
+
+use alloy_primitives::map::HashMap;
+use model::chain::ChainId;
+use tokio::sync::watch;
+
+/// The newest journal sequence of each chain that anyone waits for.
+#[derive(Default)]
+pub struct Announcements(Mutex<HashMap<ChainId, watch::Sender<u64>>>);
+
+impl Announcements {
+    pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {
+        let mut senders = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        senders.entry(chain).or_insert_with(|| watch::Sender::new(0)).subscribe()
+    }
+
+    /// After the write is durable.
+    pub fn announce(&self, chain: ChainId, seq: u64) {
+        let senders = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(sender) = senders.get(&chain) {
+            sender.send_replace(seq);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Rows of API keys.
+
+use model::raw::wire::{put_varint, take_bytes, take_varint};
+
+use super::engine::Snapshot;
+use super::open::Store;
+use crate::Error;
+use crate::api_key::{ApiKey, Role};
+
+/// Without the hash, which is in the key.
+fn pack(key: &ApiKey) -> Vec<u8> {
+    let mut out = vec![u8::from(key.role == Role::Admin)];
+    put_varint(&mut out, key.created_at);
+    put_varint(&mut out, key.units_per_second.map_or(0, |units| u64::from(units) + 1));
+    for text in [&key.id, &key.tenant, &key.name] {
+        put_varint(&mut out, text.len() as u64);
+        out.extend_from_slice(text.as_bytes());
+    }
+    out
+}
+
+fn unpack(hash: &[u8], mut input: &[u8]) -> Option<ApiKey> {
+    fn text(input: &mut &[u8]) -> Option<String> {
+        let length = usize::try_from(take_varint(input)?).ok()?;
+        String::from_utf8(take_bytes(input, length)?.to_vec()).ok()
+    }
+    let input = &mut input;
+    let role = match take_bytes(input, 1)? {
+        [0] => Role::Tenant,
+        [1] => Role::Admin,
+        _ => return None,
+    };
+    let created_at = take_varint(input)?;
+    let units_per_second = match take_varint(input)? {
+        0 => None,
+        more => Some(u32::try_from(more - 1).ok()?),
+    };
+    let (id, tenant, name) = (text(input)?, text(input)?, text(input)?);
+    let hash = hash.try_into().ok()?;
+    Some(ApiKey { id, hash, tenant, name, role, created_at, units_per_second })
+}
+
+impl Store {
+    pub fn api_keys(&self) -> Result<Vec<ApiKey>, Error> {
+        let mut keys = Vec::new();
+        for item in Snapshot::of(&self.inner.db).iter(&self.inner.tables.api_keys) {
+            let (hash, row) = item.into_inner()?;
+            keys.push(unpack(&hash, &row).ok_or(Error::Broken { what: "API key" })?);
+        }
+        keys.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        Ok(keys)
+    }
+
+    pub fn put_api_key(&self, key: &ApiKey) -> Result<(), Error> {
+        self.inner.tables.api_keys.insert(key.hash, pack(key))?;
+        self.persist()
+    }
+
+    pub fn remove_api_key(&self, id: &str) -> Result<Option<ApiKey>, Error> {
+        let _one_at_a_time = self.one_at_a_time();
+        let Some(key) = self.api_keys()?.into_iter().find(|key| key.id == id) else {
+            return Ok(None);
+        };
+        self.inner.tables.api_keys.remove(key.hash)?;
+        self.persist()?;
+        Ok(Some(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_come_back_and_bytes_of_any_kind_never_stop_the_reader(
+            (id, tenant, name) in (".{0,8}", ".{0,8}", ".{0,8}"),
+            (hash, is_admin, created_at) in (any::<[u8; 32]>(), any::<bool>(), any::<u64>()),
+            units_per_second in any::<Option<u32>>(),
+            bytes in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            let role = if is_admin { Role::Admin } else { Role::Tenant };
+            let key = ApiKey { id, hash, tenant, name, role, created_at, units_per_second };
+            prop_assert_eq!(unpack(&hash, &pack(&key)), Some(key));
+            let _ = unpack(&hash, &bytes);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Rows of journal readers: how far each came, and what it keeps.
+
+use model::chain::ChainId;
+
+use super::engine::{self, Durability, Op, Slice};
+use super::keys;
+use super::open::Store;
+use super::read::View;
+use crate::Error;
+use crate::journal::{ReaderCursor, ReaderRow};
+use crate::store::ReaderCommit;
+
+const BROKEN: Error = Error::Broken { what: "cursor of a journal reader" };
+
+fn pack(cursor: &ReaderCursor) -> Vec<u8> {
+    [cursor.seq, cursor.start, cursor.next].iter().flat_map(|n| n.to_be_bytes()).collect()
+}
+
+fn unpack(row: &[u8]) -> Option<ReaderCursor> {
+    let (seq, rest) = row.split_first_chunk::<8>()?;
+    let (start, next) = rest.split_first_chunk::<8>()?;
+    Some(ReaderCursor {
+        seq: u64::from_be_bytes(*seq),
+        start: u64::from_be_bytes(*start),
+        next: u64::from_be_bytes(next.try_into().ok()?),
+    })
+}
+
+impl View {
+    pub fn readers(&self, chain: ChainId) -> Result<Vec<(String, ReaderCursor)>, Error> {
+        let prefix = keys::chain(chain);
+        let mut readers = Vec::new();
+        for item in self.snapshot.prefix(&self.tables.readers, prefix) {
+            let (key, value) = item.into_inner()?;
+            let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
+            readers.push((name.ok_or(BROKEN)?.to_owned(), unpack(&value).ok_or(BROKEN)?));
+        }
+        Ok(readers)
+    }
+
+    pub fn reader_cursor(&self, chain: ChainId, name: &str) -> Result<Option<ReaderCursor>, Error> {
+        match self.snapshot.get(&self.tables.readers, keys::reader(chain, name))? {
+            Some(row) => unpack(&row).map(Some).ok_or(BROKEN),
+            None => Ok(None),
+        }
+    }
+
+    pub fn reader_rows(
+        &self,
+        (chain, name): (ChainId, &str),
+        prefix: &[u8],
+        limit: usize,
+    ) -> Result<Vec<ReaderRow>, Error> {
+        let own = keys::rows_of_reader(chain, name);
+        let prefix = [own.as_slice(), prefix].concat();
+        let mut rows = Vec::new();
+        for item in self.snapshot.prefix(&self.tables.reader_rows, prefix).take(limit) {
+            let (key, value) = item.into_inner()?;
+            let key = key.get(own.len()..).unwrap_or_default().to_vec();
+            rows.push(ReaderRow { key, value: Some(value.to_vec()) });
+        }
+        Ok(rows)
+    }
+
+    /// The oldest journal entry that is kept.
+    pub fn journal_tail(&self, chain: ChainId) -> Result<u64, Error> {
+        let row = self.snapshot.get(&self.tables.meta, keys::journal_tail(chain))?;
+        Ok(row.and_then(|row| keys::last_number(&row)).unwrap_or(1))
+    }
+}
+
+impl Store {
+    pub fn commit_reader(&self, commit: ReaderCommit) -> Result<(), Error> {
+        let ReaderCommit { chain, name, expected, cursor, rows } = commit;
+        // No commit of blocks may prune the journal between the look and the write.
+        let _one_at_a_time = self.one_at_a_time();
+        if self.view().reader_cursor(chain, &name)? != expected {
+            return Err(Error::ReaderMoved { name });
+        }
+        let tables = &self.inner.tables;
+        let own = keys::rows_of_reader(chain, &name);
+        let mut ops: Vec<Op> = Vec::with_capacity(rows.len() + 1);
+        for row in rows {
+            let key = Slice::from([own.as_slice(), &row.key].concat());
+            ops.push(Op { table: tables.reader_rows.clone(), key, value: row.value });
+        }
+        let key = Slice::from(keys::reader(chain, &name));
+        ops.push(Op { table: tables.readers.clone(), key, value: Some(pack(&cursor)) });
+        let durability = if self.inner.durable { Durability::Disk } else { Durability::Later };
+        engine::write(&self.inner.db, ops, durability)
+    }
+
+    pub fn remove_reader(&self, chain: ChainId, name: &str) -> Result<bool, Error> {
+        let _one_at_a_time = self.one_at_a_time();
+        let (view, tables) = (self.view(), &self.inner.tables);
+        if view.reader_cursor(chain, name)?.is_none() {
+            return Ok(false);
+        }
+        for item in view.snapshot.prefix(&tables.reader_rows, keys::rows_of_reader(chain, name)) {
+            tables.reader_rows.remove(item.key()?)?;
+        }
+        // Last, so that one who stops in between can be asked to remove the rest.
+        tables.readers.remove(keys::reader(chain, name))?;
+        self.persist()?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_comes_back_and_no_other_bytes_are_one() {
+        let cursor = ReaderCursor { seq: 1, start: u64::MAX, next: 3 };
+        assert_eq!(unpack(&pack(&cursor)), Some(cursor));
+        assert_eq!(unpack(&[0; 23]), None);
+        assert_eq!(unpack(&[0; 25]), None);
+    }
+}

@@ -1,0 +1,21 @@
+//! Sizes of tables.
+
+use super::engine;
+use super::open::Store;
+use crate::Error;
+use crate::store::TableSize;
+
+impl Store {
+    pub fn table_sizes(&self) -> Vec<TableSize> {
+        let size = |(name, table): (&'static str, &engine::Table)| TableSize {
+            name,
+            disk_bytes: table.disk_bytes(),
+            rows: table.rows(),
+        };
+        self.inner.tables.all().into_iter().map(size).collect()
+    }
+
+    pub fn disk_bytes(&self) -> Result<u64, Error> {
+        engine::disk_bytes(&self.inner.db)
+    }
+}

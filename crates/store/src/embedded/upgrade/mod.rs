@@ -1,0 +1,84 @@
+//! Brings a store of an older format up to this build's, in place and without a node.
+//!
+//! Each format has a file that turns it into the next one. Rows are changed a few at a time; each part
+//! is one atomic write together with how far it came, so an upgrade that is cut off goes on there.
+
+mod from_3;
+
+use std::path::Path;
+
+use fjall::Database;
+
+use super::engine::{self, Table};
+use super::tables::Tables;
+use crate::Error;
+use crate::options::UpgradeProgress;
+
+/// Written at creation, checked at every start. Raised when rows change their form.
+const FORMAT: u32 = 4;
+/// The oldest that can be brought up.
+const OLDEST: u32 = 3;
+const FORMAT_KEY: &str = "format";
+/// How far an upgrade came.
+const PLACE_KEY: &str = "upgrade";
+
+/// The format that the folder has; a new one has this build's.
+pub fn format_of(db: &Database, path: &Path) -> Result<u32, Error> {
+    let meta = Tables::open_meta(db)?;
+    let Some(found) = meta.get(FORMAT_KEY)? else {
+        meta.insert(FORMAT_KEY, FORMAT.to_be_bytes())?;
+        engine::persist(db)?;
+        return Ok(FORMAT);
+    };
+    let found = found.as_ref().try_into().map_or(0, u32::from_be_bytes);
+    if (OLDEST..=FORMAT).contains(&found) {
+        return Ok(found);
+    }
+    let path = path.to_owned();
+    Err(Error::UnknownFormat { path, found, oldest: OLDEST, newest: FORMAT })
+}
+
+pub fn run(
+    db: &Database,
+    tables: &Tables,
+    format: u32,
+    progress: &dyn Fn(UpgradeProgress),
+) -> Result<(), Error> {
+    if format < 4 {
+        from_3::run(&Upgrade { db, tables, from: 3, progress })?;
+    }
+    Ok(())
+}
+
+/// What a step of an upgrade works with.
+struct Upgrade<'a> {
+    db: &'a Database,
+    tables: &'a Tables,
+    from: u32,
+    progress: &'a dyn Fn(UpgradeProgress),
+}
+
+impl Upgrade<'_> {
+    fn tell(&self, done: u64, total: u64) {
+        let (from_format, to_format) = (self.from, self.from + 1);
+        (self.progress)(UpgradeProgress { from_format, to_format, done, total });
+    }
+
+    fn meta(&self) -> &Table {
+        &self.tables.meta
+    }
+
+    /// The number of the step that is under way, and the last key that is done.
+    fn place(&self) -> Result<(u8, Vec<u8>), Error> {
+        let row = self.meta().get(PLACE_KEY)?;
+        let place = row.as_deref().and_then(<[u8]>::split_first);
+        Ok(place.map_or((0, Vec::new()), |(step, key)| (*step, key.to_vec())))
+    }
+
+    /// The new format counts from here on.
+    fn finish(&self) -> Result<(), Error> {
+        self.meta().insert(FORMAT_KEY, (self.from + 1).to_be_bytes())?;
+        self.meta().remove(PLACE_KEY)?;
+        engine::persist(self.db)
+    }
+}

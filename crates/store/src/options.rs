@@ -1,0 +1,36 @@
+//! Where a store is and how it is opened.
+
+use std::path::PathBuf;
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The folder of an embedded store.
+    pub path: PathBuf,
+    /// Memory for what was read from disk.
+    pub cache_bytes: u64,
+    /// Whether a commit waits for the disk. Bulk loads turn it off and call `Store::flush` at the end.
+    pub durable: bool,
+    /// Journal entries kept even when every reader has passed them.
+    pub journal_entries_min: u64,
+}
+
+impl Options {
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Options {
+            path: path.into(),
+            cache_bytes: 256 << 20,
+            durable: true,
+            journal_entries_min: 100_000,
+        }
+    }
+}
+
+/// How far bringing an older store up to this build's format has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UpgradeProgress {
+    pub from_format: u32,
+    pub to_format: u32,
+    pub done: u64,
+    /// An estimate.
+    pub total: u64,
+}

@@ -1,0 +1,97 @@
+//! Which blocks are stored, and what they hold.
+
+use alloy_primitives::B256;
+use model::chain::ChainId;
+use model::proof::Proof;
+use model::raw::Block;
+
+use super::{Snapshot, View};
+use crate::block::{BlockSummary, StoredTx};
+use crate::{Coverage, Error};
+
+impl View {
+    pub async fn coverage(&self, chain: ChainId) -> Result<Coverage, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.coverage(chain),
+        }
+    }
+
+    /// Chains that have at least one block.
+    pub async fn chains(&self) -> Result<Vec<ChainId>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.chains(),
+        }
+    }
+
+    /// The newest stored block.
+    pub async fn head(&self, chain: ChainId) -> Result<Option<BlockSummary>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.head(chain),
+        }
+    }
+
+    pub async fn block_summary(
+        &self,
+        chain: ChainId,
+        number: u64,
+    ) -> Result<Option<BlockSummary>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.block_summary(chain, number),
+        }
+    }
+
+    pub async fn parent_hash(&self, chain: ChainId, number: u64) -> Result<Option<B256>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.parent_hash(chain, number),
+        }
+    }
+
+    pub async fn number_of(&self, chain: ChainId, hash: B256) -> Result<Option<u64>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.number_of(chain, hash),
+        }
+    }
+
+    /// Header and transactions, as the node RPC gives them.
+    pub async fn block(&self, chain: ChainId, number: u64) -> Result<Option<Block>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.block(chain, number),
+        }
+    }
+
+    /// With receipts, logs and frames (without roots): all that is known of it.
+    pub async fn whole_block(
+        &self,
+        chain: ChainId,
+        number: u64,
+    ) -> Result<Option<(Block, Proof)>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.whole_block(chain, number),
+        }
+    }
+
+    /// The whole block, if the one of this hash is still the one that is stored.
+    pub async fn block_if(
+        &self,
+        chain: ChainId,
+        number: u64,
+        hash: B256,
+    ) -> Result<Option<(Block, Proof)>, Error> {
+        match self.block_summary(chain, number).await? {
+            Some(summary) if summary.hash == hash => self.whole_block(chain, number).await,
+            _ => Ok(None),
+        }
+    }
+
+    /// One transaction, without frames.
+    pub async fn transaction(
+        &self,
+        chain: ChainId,
+        number: u64,
+        index: u32,
+    ) -> Result<Option<StoredTx>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.transaction(chain, number, index),
+        }
+    }
+}

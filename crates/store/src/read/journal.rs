@@ -1,0 +1,29 @@
+//! What was written of a chain, in the order of writing.
+
+use model::chain::ChainId;
+
+use super::{Snapshot, View};
+use crate::Error;
+use crate::journal::{Entry, Version};
+
+impl View {
+    /// Answers made from this view hold until the chain has another version.
+    pub async fn version(&self, chain: ChainId) -> Result<Version, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.version(chain),
+        }
+    }
+
+    /// Entries after `seq`, oldest first, at most `limit`. Old entries are pruned behind the slowest
+    /// reader.
+    pub async fn journal_after(
+        &self,
+        chain: ChainId,
+        seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.journal_after(chain, seq, limit),
+        }
+    }
+}

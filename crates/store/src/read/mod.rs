@@ -1,0 +1,36 @@
+//! Questions the store answers, one file each. A `View` sees one moment: a page, its total and its
+//! coverage agree.
+//!
+//! Questions are async because an engine may have to wait for a disk or another machine; how it waits
+//! is the engine's business. A view may hold a connection: do not keep one while waiting for a node.
+
+mod blocks;
+mod digest;
+mod generations;
+mod journal;
+mod lowest_trade;
+mod pools;
+mod readers;
+mod time;
+mod tokens;
+mod trades_page;
+mod untraced;
+mod wallet_page;
+mod wallet_total;
+
+pub use lowest_trade::LowestTradeQuery;
+pub use pools::{PoolStatesQuery, StateAt};
+pub use trades_page::{TradePlace, TradesPage, TradesQuery};
+pub use wallet_page::{Place, WalletPage, WalletQuery};
+pub use wallet_total::WalletSummary;
+
+use crate::embedded;
+
+/// A consistent look at everything as it was when the view was taken.
+pub struct View {
+    pub(crate) snapshot: Snapshot,
+}
+
+pub(crate) enum Snapshot {
+    Embedded(embedded::View),
+}

@@ -1,0 +1,20 @@
+//! Stored blocks whose traces nobody could give yet.
+
+use model::chain::ChainId;
+
+use super::{Snapshot, View};
+use crate::Error;
+
+impl View {
+    /// Blocks with transactions and without traces below `below`, newest first, at most `limit`.
+    pub async fn untraced_blocks(
+        &self,
+        chain: ChainId,
+        below: u64,
+        limit: usize,
+    ) -> Result<Vec<u64>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.untraced_blocks(chain, below, limit),
+        }
+    }
+}

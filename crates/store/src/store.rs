@@ -1,0 +1,192 @@
+//! The store: one of a closed list of engines, and what can be asked of each.
+
+use std::path::Path;
+
+use alloy_primitives::Address;
+use model::chain::ChainId;
+use model::token::Token;
+use tokio::sync::watch;
+
+use crate::api_key::ApiKey;
+use crate::block::{PreparedBlock, PreparedRows, VerifiedBlock};
+use crate::change::{Change, Committed};
+use crate::embedded::blocking::may_block;
+use crate::journal::{ReaderCursor, ReaderRow, Version};
+use crate::options::{Options, UpgradeProgress};
+use crate::read::{Snapshot, View};
+use crate::{Error, embedded};
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) engine: Engine,
+}
+
+#[derive(Clone)]
+pub(crate) enum Engine {
+    Embedded(embedded::Store),
+}
+
+/// A part of the store and what it takes.
+#[derive(Clone, Debug)]
+pub struct TableSize {
+    pub name: &'static str,
+    pub disk_bytes: u64,
+    /// An estimate: rows overwritten but not yet compacted count too.
+    pub rows: u64,
+}
+
+impl Store {
+    /// A store of an older format is brought up to this build's first; `progress` is told how far
+    /// that is.
+    pub async fn open(
+        options: &Options,
+        progress: impl Fn(UpgradeProgress) + Send + Sync,
+    ) -> Result<Self, Error> {
+        let store = may_block(|| embedded::Store::open(options, &progress))?;
+        Ok(Store { engine: Engine::Embedded(store) })
+    }
+
+    /// A consistent look at everything as it is now.
+    pub async fn view(&self) -> Result<View, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => Ok(View { snapshot: Snapshot::Embedded(store.view()) }),
+        }
+    }
+
+    /// What the chain's stored data is at now: an answer made at the same version still holds.
+    pub async fn version(&self, chain: ChainId) -> Result<Version, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => store.version(chain),
+        }
+    }
+
+    /// The sequence of the chain's newest journal entry; changes after every durable commit.
+    pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {
+        match &self.engine {
+            Engine::Embedded(store) => store.subscribe(chain),
+        }
+    }
+
+    /// Brings a block into the form in which this engine writes it. Pure work for a processor.
+    pub fn prepare(&self, chain: ChainId, block: VerifiedBlock) -> PreparedBlock {
+        match &self.engine {
+            Engine::Embedded(_) => embedded::prepare(chain, block),
+        }
+    }
+
+    /// All of the change or nothing. Blocks that are stored already with the same hash are passed over.
+    /// Every block must fit its neighbours, stored or in the same change. Durable when this returns.
+    pub async fn commit(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => store.run(move |store| store.commit(chain, change)).await,
+        }
+    }
+
+    pub async fn put_token(
+        &self,
+        chain: ChainId,
+        address: Address,
+        token: &Token,
+    ) -> Result<(), Error> {
+        match &self.engine {
+            Engine::Embedded(store) => store.put_token(chain, address, token),
+        }
+    }
+
+    /// A secret of this installation, made by `fresh` the first time it is asked for.
+    pub async fn secret(
+        &self,
+        name: &str,
+        fresh: impl FnOnce() -> [u8; 32],
+    ) -> Result<[u8; 32], Error> {
+        match &self.engine {
+            Engine::Embedded(store) => may_block(|| store.secret(name, fresh)),
+        }
+    }
+
+    pub async fn api_keys(&self) -> Result<Vec<ApiKey>, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => store.api_keys(),
+        }
+    }
+
+    pub async fn put_api_key(&self, key: &ApiKey) -> Result<(), Error> {
+        match &self.engine {
+            Engine::Embedded(store) => may_block(|| store.put_api_key(key)),
+        }
+    }
+
+    /// The key that is gone now; none where there was no such id.
+    pub async fn remove_api_key(&self, id: &str) -> Result<Option<ApiKey>, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => may_block(|| store.remove_api_key(id)),
+        }
+    }
+
+    pub(crate) async fn commit_reader(&self, commit: ReaderCommit) -> Result<(), Error> {
+        match &self.engine {
+            Engine::Embedded(store) => store.run(move |store| store.commit_reader(commit)).await,
+        }
+    }
+
+    /// Forgets a journal reader and all its rows; false where there was none.
+    pub async fn remove_reader(&self, chain: ChainId, name: &str) -> Result<bool, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => may_block(|| store.remove_reader(chain, name)),
+        }
+    }
+
+    /// Sizes of the store's parts. Cheap enough to ask on every scrape.
+    pub async fn table_sizes(&self) -> Vec<TableSize> {
+        match &self.engine {
+            Engine::Embedded(store) => store.table_sizes(),
+        }
+    }
+
+    pub async fn disk_bytes(&self) -> Result<u64, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => store.disk_bytes(),
+        }
+    }
+
+    /// Everything written so far is on disk when this returns.
+    pub async fn flush(&self) -> Result<(), Error> {
+        match &self.engine {
+            Engine::Embedded(store) => store.run(|store| store.persist()).await,
+        }
+    }
+
+    /// Brings everything into its final, packed form. Takes a while; readers and writers go on.
+    pub async fn compact(&self) -> Result<(), Error> {
+        match &self.engine {
+            Engine::Embedded(store) => store.run(|store| store.compact()).await,
+        }
+    }
+
+    /// The folder in which this installation keeps files of its own.
+    pub fn folder(&self) -> &Path {
+        match &self.engine {
+            Engine::Embedded(store) => store.path(),
+        }
+    }
+}
+
+/// A reader's step: its rows and its new place, together.
+pub(crate) struct ReaderCommit {
+    pub chain: ChainId,
+    pub name: String,
+    /// Where the reader was when it last wrote; nobody else may have moved it.
+    pub expected: Option<ReaderCursor>,
+    pub cursor: ReaderCursor,
+    pub rows: Vec<ReaderRow>,
+}
+
+impl PreparedRows {
+    /// The rows of a block that was prepared for this engine.
+    pub(crate) fn into_embedded(self) -> embedded::BlockRows {
+        match self {
+            PreparedRows::Embedded(rows) => rows,
+        }
+    }
+}
