@@ -22,7 +22,7 @@ pub enum Command {
     Serve(ServeArgs),
     /// Import blocks from files: records {block, receipts, traces?} in JSON-RPC shapes
     Import(ImportArgs),
-    /// Read stored blocks anew with the decoders of this build; beside a running server, through it
+    /// Decode stored blocks again with the decoders of this build; beside a running server, through it
     Redecode(RedecodeArgs),
     /// Make, list and revoke API keys
     #[command(subcommand)]
@@ -32,6 +32,8 @@ pub enum Command {
     Config(ConfigCommand),
     /// One hash over all that is stored of a chain, to compare two stores
     Digest(DigestArgs),
+    /// What the server on a data folder is doing, as JSON
+    Status(StatusArgs),
 }
 
 #[derive(Args)]
@@ -96,7 +98,7 @@ pub struct RedecodeArgs {
     /// A chain: a name, a hex id, or a decimal id; may be given many times. All stored ones by default
     #[arg(long)]
     pub chain: Vec<String>,
-    /// Also where the same decoders read the blocks already
+    /// Also where all blocks are decoded by these decoders already
     #[arg(long)]
     pub force: bool,
 }
@@ -108,6 +110,12 @@ pub struct DigestArgs {
     /// The chain: a name, a hex id, or a decimal id
     #[arg(long)]
     pub chain: String,
+}
+
+#[derive(Args)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    pub place: Where,
 }
 
 /// Where the store is.
@@ -133,6 +141,9 @@ pub enum KeysCommand {
         /// A name to tell keys apart
         #[arg(long, default_value = "")]
         name: String,
+        /// A key that may do everything, for every tenant
+        #[arg(long)]
+        admin: bool,
         /// Compute units per second; the server's limit by default
         #[arg(long)]
         units_per_second: Option<u32>,
@@ -142,7 +153,7 @@ pub enum KeysCommand {
         #[command(flatten)]
         place: Where,
     },
-    /// Revoke a key by its id; a running server notices within a second
+    /// Revoke a key by its id; it is refused from then on
     Revoke {
         #[command(flatten)]
         place: Where,

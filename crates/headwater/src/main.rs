@@ -1,8 +1,10 @@
 //! The binary: command line, configuration, telemetry, and putting the parts together.
 
+mod admin;
 mod cli;
 mod commands;
 mod config;
+mod open_store;
 mod progress_bar;
 mod redecode;
 mod server;
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         Command::Keys(command) => commands::keys::run(&command),
         Command::Config(command) => commands::config::run(&command),
         Command::Digest(args) => commands::digest::run(&args),
+        Command::Status(args) => commands::status::run(&args),
     };
     match outcome {
         Ok(code) => code,

@@ -1,17 +1,19 @@
-//! API keys: made, kept as hashes in a file of the data folder, checked on every request.
-//!
-//! The file can be changed by `headwater keys` while a server runs; the server notices.
+//! API keys: made, kept as hashes in the store, checked on every request.
 
-mod file;
+mod old_file;
 mod ring;
 #[cfg(test)]
 mod tests;
 
-pub use file::{KeyFile, KeyFileError, KeyRow};
+pub use old_file::take_in_old_file;
 pub use ring::{KeyRing, Owner};
 
 use rand::RngCore;
 use sha2::{Digest, Sha256};
+use store::{ApiKey, Role, Store};
+
+/// Characters of the hash that name a key to people.
+const ID_CHARS: usize = 12;
 
 /// What is stored of a key.
 pub fn hash(key: impl AsRef<[u8]>) -> [u8; 32] {
@@ -23,4 +25,35 @@ pub fn fresh() -> String {
     let mut bytes = [0u8; 32];
     rand::rng().fill_bytes(&mut bytes);
     format!("hw_{}", alloy_primitives::hex::encode(bytes))
+}
+
+/// What whoever makes a key decides about it.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    pub tenant: String,
+    pub name: String,
+    pub role: Role,
+    /// Compute units per second; the server's own limit where none is given.
+    pub units_per_second: Option<u32>,
+}
+
+/// The row of a key that is not written down anywhere else.
+pub fn describe(key: &str, new: NewKey, created_at: u64) -> ApiKey {
+    let hash = hash(key);
+    let id = alloy_primitives::hex::encode(hash).chars().take(ID_CHARS).collect();
+    let NewKey { tenant, name, role, units_per_second } = new;
+    ApiKey { id, hash, tenant, name, role, created_at, units_per_second }
+}
+
+/// Makes a key and stores its hash. The key itself is in the answer and nowhere else.
+pub async fn create(store: &Store, new: NewKey) -> Result<(String, ApiKey), store::Error> {
+    let key = fresh();
+    let row = describe(&key, new, now_s());
+    store.put_api_key(&row).await?;
+    Ok((key, row))
+}
+
+fn now_s() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |d| d.as_secs())
 }

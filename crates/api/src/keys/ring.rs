@@ -1,105 +1,94 @@
 //! The keys a running server knows.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, RwLock};
-use std::time::Instant;
+use std::sync::{Arc, PoisonError, RwLock};
 
+use store::{ApiKey, Role, Store};
 use subtle::ConstantTimeEq;
 
-use super::file::Edition;
-use super::{KeyFile, KeyFileError, KeyRow, hash};
+use super::{NewKey, create, describe, hash};
 use crate::error::ApiError;
 use crate::throttle::Throttle;
-
-/// How often the file is looked at; a new or revoked key counts from then on.
-const LOOK_EVERY_MS: u128 = 500;
 
 /// Who asks.
 pub struct Owner {
     pub tenant: String,
+    pub role: Role,
     pub throttle: Throttle,
 }
 
 pub struct KeyRing {
-    file: KeyFile,
-    /// From the configuration, beside those of the file.
-    bootstrap: Option<KeyRow>,
+    store: Store,
+    /// From the configuration, beside those of the store.
+    bootstrap: Option<ApiKey>,
     default_units: u32,
     known: RwLock<HashMap<[u8; 32], Arc<Owner>>>,
-    looked: Mutex<(Instant, Option<Edition>)>,
 }
 
 impl KeyRing {
-    pub fn new(
-        file: KeyFile,
-        bootstrap_key: Option<&str>,
+    /// The key of the configuration is an admin's: who writes the configuration runs the server.
+    pub async fn open(
+        store: &Store,
+        bootstrap_key: &str,
         default_units: u32,
-    ) -> Result<Self, KeyFileError> {
-        let bootstrap = bootstrap_key.filter(|key| !key.is_empty()).map(|key| KeyRow {
-            id: "bootstrap".into(),
-            sha256: alloy_primitives::hex::encode(hash(key)),
-            tenant: "default".into(),
-            name: "bootstrap".into(),
-            created_at: String::new(),
-            units_per_second: None,
+    ) -> Result<Self, store::Error> {
+        let bootstrap = (!bootstrap_key.is_empty()).then(|| {
+            let (tenant, name) = ("default".to_owned(), "bootstrap".to_owned());
+            let new = NewKey { tenant, name, role: Role::Admin, units_per_second: None };
+            ApiKey { id: "bootstrap".into(), ..describe(bootstrap_key, new, 0) }
         });
-        let ring = KeyRing {
-            looked: Mutex::new((Instant::now(), file.edition())),
-            known: RwLock::default(),
-            file,
-            bootstrap,
-            default_units,
-        };
-        ring.load()?;
+        let ring =
+            KeyRing { store: store.clone(), bootstrap, default_units, known: RwLock::default() };
+        ring.reload().await?;
         Ok(ring)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.known.read().unwrap_or_else(|e| e.into_inner()).is_empty()
+        self.known.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    fn load(&self) -> Result<(), KeyFileError> {
-        let rows = self.file.read()?;
-        let mut known = self.known.write().unwrap_or_else(|e| e.into_inner());
+    pub async fn list(&self) -> Result<Vec<ApiKey>, store::Error> {
+        self.store.api_keys().await
+    }
+
+    /// The key and what is stored of it; it counts at once.
+    pub async fn create(&self, new: NewKey) -> Result<(String, ApiKey), store::Error> {
+        let created = create(&self.store, new).await?;
+        self.reload().await?;
+        Ok(created)
+    }
+
+    /// None where there is no such key.
+    pub async fn revoke(&self, id: &str) -> Result<Option<ApiKey>, store::Error> {
+        let gone = self.store.remove_api_key(id).await?;
+        self.reload().await?;
+        Ok(gone)
+    }
+
+    async fn reload(&self) -> Result<(), store::Error> {
+        let rows = self.store.api_keys().await?;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let old = std::mem::take(&mut *known);
         for row in rows.iter().chain(&self.bootstrap) {
-            let Ok(hash) = alloy_primitives::hex::decode_to_array::<_, 32>(&row.sha256) else {
-                tracing::warn!(key.id = %row.id, "a key in the key file has no proper hash");
-                continue;
-            };
             let units = row.units_per_second.unwrap_or(self.default_units);
             // A key that did not change keeps its bucket: a new neighbour refills nobody's.
-            let same =
-                |o: &&Arc<Owner>| o.tenant == row.tenant && o.throttle.units_per_second() == units;
-            let owner = old.get(&hash).filter(same).cloned().unwrap_or_else(|| {
-                Arc::new(Owner { tenant: row.tenant.clone(), throttle: Throttle::new(units) })
+            let is_same = |owner: &&Arc<Owner>| {
+                (owner.tenant.as_str(), owner.role) == (row.tenant.as_str(), row.role)
+                    && owner.throttle.units_per_second() == units
+            };
+            let owner = old.get(&row.hash).filter(is_same).cloned().unwrap_or_else(|| {
+                let throttle = Throttle::new(units);
+                Arc::new(Owner { tenant: row.tenant.clone(), role: row.role, throttle })
             });
-            known.insert(hash, owner);
+            known.insert(row.hash, owner);
         }
         Ok(())
     }
 
-    fn look_again(&self) {
-        let mut looked = self.looked.lock().unwrap_or_else(|e| e.into_inner());
-        if looked.0.elapsed().as_millis() < LOOK_EVERY_MS {
-            return;
-        }
-        looked.0 = Instant::now();
-        let edition = self.file.edition();
-        if edition == looked.1 {
-            return;
-        }
-        looked.1 = edition;
-        if let Err(error) = self.load() {
-            tracing::warn!(%error, "the key file could not be read; the keys known so far stay");
-        }
-    }
-
     /// A missing key costs the same work as a wrong one.
     pub fn check(&self, key: Option<&[u8]>) -> Result<Arc<Owner>, ApiError> {
-        self.look_again();
         let presented = hash(key.unwrap_or_default());
-        let known = self.known.read().unwrap_or_else(|e| e.into_inner());
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let found = known.get_key_value(&presented);
         let owner = found.filter(|(hash, _)| bool::from(hash.ct_eq(&presented)));
         match (key, owner) {

@@ -1,35 +1,15 @@
-//! The key file under several hands, and what a server makes of it.
+//! Keys in the store, and what a server makes of them.
 
-use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
+use store::Options;
 
 use super::*;
 
-fn row(key: &str, units_per_second: Option<u32>) -> KeyRow {
-    let sha256 = alloy_primitives::hex::encode(hash(key));
-    KeyRow {
-        id: sha256.chars().take(12).collect(),
-        sha256,
-        tenant: "acme".into(),
-        name: String::new(),
-        created_at: String::new(),
-        units_per_second,
-    }
+async fn store(folder: &std::path::Path) -> Store {
+    Store::open(&Options::new(folder), |_| {}).await.unwrap()
 }
 
-#[test]
-fn keys_added_at_the_same_time_are_all_there_and_for_the_owner_only() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = KeyFile::in_folder(folder.path());
-    std::thread::scope(|scope| {
-        for i in 0..16 {
-            let file = &file;
-            scope.spawn(move || file.add(row(&format!("key {i}"), None)).unwrap());
-        }
-    });
-    assert_eq!(file.read().unwrap().len(), 16);
-    let mode = std::fs::metadata(folder.path().join("keys.json")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+fn of_acme(role: Role, units_per_second: Option<u32>) -> NewKey {
+    NewKey { tenant: "acme".into(), name: String::new(), role, units_per_second }
 }
 
 #[test]
@@ -38,30 +18,49 @@ fn a_fresh_key_is_long_and_never_the_same() {
     assert!(fresh().len() >= 64);
 }
 
-#[test]
-fn a_server_notices_new_and_revoked_keys_and_keeps_the_buckets_of_the_others() {
+#[tokio::test]
+async fn new_and_revoked_keys_count_at_once_and_the_buckets_of_others_stay() {
     let folder = tempfile::tempdir().unwrap();
-    let file = KeyFile::in_folder(folder.path());
-    file.add(row("one", Some(100))).unwrap();
-    let ring = KeyRing::new(file.clone(), Some("boot"), 0).unwrap();
-    let one = ring.check(Some(b"one")).unwrap();
-    assert_eq!(one.tenant, "acme");
-    assert!(ring.check(Some(b"boot")).is_ok());
+    let store = store(folder.path()).await;
+    let ring = KeyRing::open(&store, "boot", 0).await.unwrap();
+    let (one, row) = ring.create(of_acme(Role::Tenant, Some(100))).await.unwrap();
+    let owner = ring.check(Some(one.as_bytes())).unwrap();
+    assert_eq!((owner.tenant.as_str(), owner.role), ("acme", Role::Tenant));
+    assert_eq!(ring.check(Some(b"boot")).unwrap().role, Role::Admin);
     assert!(ring.check(Some(b"two")).is_err() && ring.check(None).is_err());
-    file.add(row("two", None)).unwrap();
-    std::thread::sleep(Duration::from_millis(600));
-    assert!(ring.check(Some(b"two")).is_ok());
-    assert!(std::sync::Arc::ptr_eq(&one, &ring.check(Some(b"one")).unwrap()));
-    file.remove(&row("one", None).id).unwrap();
-    std::thread::sleep(Duration::from_millis(600));
-    assert!(ring.check(Some(b"one")).is_err());
-    assert!(matches!(file.remove("nobody"), Err(KeyFileError::Unknown(_))));
+    let (two, _) = ring.create(of_acme(Role::Admin, None)).await.unwrap();
+    assert_eq!(ring.check(Some(two.as_bytes())).unwrap().role, Role::Admin);
+    assert!(std::sync::Arc::ptr_eq(&owner, &ring.check(Some(one.as_bytes())).unwrap()));
+    assert_eq!(ring.revoke(&row.id).await.unwrap(), Some(row));
+    assert!(ring.check(Some(one.as_bytes())).is_err());
+    assert_eq!(ring.revoke("nobody").await.unwrap(), None);
+    assert_eq!(ring.list().await.unwrap().len(), 1);
 }
 
-#[test]
-fn a_broken_key_file_stops_a_start_and_is_named() {
+#[tokio::test]
+async fn keys_of_an_older_build_are_taken_in_once() {
     let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder.path().join("store")).await;
+    let sha256 = alloy_primitives::hex::encode(hash("old key"));
+    let file = serde_json::json!([{ "id": "abc", "sha256": sha256, "tenant": "acme", "name": "n",
+        "created_at": "2026-01-02T03:04:05.000Z", "units_per_second": 7 }]);
+    let path = folder.path().join("keys.json");
+    std::fs::write(&path, file.to_string()).unwrap();
+    assert_eq!(take_in_old_file(&store, folder.path()).await.unwrap(), 1);
+    assert_eq!(take_in_old_file(&store, folder.path()).await.unwrap(), 0);
+    assert!(!path.exists() && folder.path().join("keys.json.imported").exists());
+    let ring = KeyRing::open(&store, "", 0).await.unwrap();
+    let owner = ring.check(Some(b"old key")).unwrap();
+    assert_eq!((owner.role, owner.throttle.units_per_second()), (Role::Tenant, 7));
+    assert_eq!(ring.list().await.unwrap()[0].created_at, 1_767_323_045);
+}
+
+#[tokio::test]
+async fn a_broken_key_file_is_named_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder.path().join("store")).await;
     std::fs::write(folder.path().join("keys.json"), "{").unwrap();
-    let error = KeyRing::new(KeyFile::in_folder(folder.path()), None, 0).err().unwrap();
+    let error = take_in_old_file(&store, folder.path()).await.unwrap_err();
     assert!(error.to_string().contains("keys.json"), "{error}");
+    assert!(folder.path().join("keys.json").exists());
 }

@@ -1,19 +1,37 @@
-//! `headwater digest`: one hash over a chain's rows. Two stores of the same chain agree on it.
+//! `headwater digest`: one hash over a chain's rows, to compare two stores.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use store::Store;
+use serde::Deserialize;
 
+use super::run_async;
+use crate::admin::Access;
 use crate::cli::DigestArgs;
 use crate::config::{Flags, Settings, find_or_make, table};
 use crate::say;
 
+#[derive(Deserialize)]
+struct Digest {
+    digest: String,
+    coverage: String,
+}
+
 pub fn run(args: &DigestArgs) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(&args.place))?;
     let (_, chain) = find_or_make(table(&settings)?, &args.chain)?;
-    let store = Store::open(&store::Options::new(&settings.store.path))?;
-    let view = store.view();
-    say(&format!("{} {}", view.digest(chain.id)?, view.coverage(chain.id)?))?;
-    Ok(ExitCode::SUCCESS)
+    run_async(async {
+        let Digest { digest, coverage } = match Access::to(&settings).await? {
+            Access::Server(server) => {
+                server.get(&format!("/admin/v1/digest/{}", chain.slug)).await?
+            }
+            Access::Store(store) => {
+                let view = store.view().await?;
+                let digest = view.digest(chain.id).await?.to_string();
+                Digest { digest, coverage: view.coverage(chain.id).await?.to_string() }
+            }
+        };
+        say(&format!("{digest} {coverage}"))?;
+        Ok(ExitCode::SUCCESS)
+    })
 }

@@ -5,10 +5,11 @@ use std::sync::Mutex;
 
 use anyhow::Result;
 use ingest::import::{Event, import};
-use store::Store;
 
+use super::run_async;
 use crate::cli::ImportArgs;
 use crate::config::{Flags, Settings, find_or_make, table};
+use crate::open_store::open_store;
 use crate::progress_bar::Bar;
 use crate::{say, telemetry};
 
@@ -19,10 +20,6 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(&args.place))?;
     telemetry::logs(&settings.log)?;
     let (_, chain) = find_or_make(table(&settings)?, &args.chain)?;
-    let mut options = store::Options::new(&settings.store.path);
-    // Made durable once, at the end; an import cut off is simply run again.
-    options.durable = false;
-    let store = Store::open(&options)?;
     let bar = Bar::new("import", args.files.len() as u64);
     let shown = Mutex::new(0usize);
     let tell = |event: Event| match event {
@@ -36,7 +33,11 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
             }
         }
     };
-    let summary = import(&store, &chain, &args.files, &tell)?;
+    let summary = run_async(async {
+        // Made durable once, at the end; an import cut off is simply run again.
+        let store = open_store(&settings, false).await?;
+        Ok(import(&store, &chain, &args.files, &tell).await?)
+    })?;
     bar.finish();
     let refused = summary.refused.len();
     if refused > SHOWN_MAX {

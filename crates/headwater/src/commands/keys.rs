@@ -1,55 +1,77 @@
-//! `headwater keys`: make, list, revoke. Works beside a running server, which notices.
+//! `headwater keys`: make, list, revoke. Through the server where one runs on the data folder.
 
 use std::process::ExitCode;
 
-use anyhow::Result;
-use api::keys::{KeyFile, KeyRow, fresh, hash};
+use anyhow::{Context, Result};
+use api::keys::create;
+use api::{KeyCreated, KeyInfo, KeyRequest, RoleName};
 
+use super::run_async;
+use crate::admin::Access;
 use crate::cli::{KeysCommand, Where};
 use crate::config::{Flags, Settings};
 use crate::say;
 
 pub fn run(command: &KeysCommand) -> Result<ExitCode> {
-    match command {
-        KeysCommand::Create { place, tenant, name, units_per_second } => {
-            let key = fresh();
-            let hash = hash(&key);
-            let sha256: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            file(place)?.add(KeyRow {
-                id: sha256.chars().take(12).collect(),
-                sha256,
-                tenant: tenant.clone(),
-                name: name.clone(),
-                created_at: model::date::iso_millis_utc(now_s()),
-                units_per_second: *units_per_second,
-            })?;
-            // The one time it is shown.
-            say(&key)?;
-        }
-        KeysCommand::List { place } => {
-            let rows = file(place)?.read()?;
-            say(&format!("{:14} {:16} {:24} {}", "ID", "TENANT", "CREATED", "NAME"))?;
-            for row in rows {
-                say(&format!(
-                    "{:14} {:16} {:24} {}",
-                    row.id, row.tenant, row.created_at, row.name
-                ))?;
+    run_async(async {
+        match command {
+            KeysCommand::Create { place, tenant, name, admin, units_per_second } => {
+                let request = KeyRequest {
+                    tenant: tenant.clone(),
+                    name: name.clone(),
+                    role: if *admin { RoleName::Admin } else { RoleName::Tenant },
+                    units_per_second: *units_per_second,
+                };
+                // The one time it is shown.
+                say(&make(&access(place).await?, request).await?)?;
+            }
+            KeysCommand::List { place } => list(&access(place).await?).await?,
+            KeysCommand::Revoke { place, id } => {
+                let gone = revoke(&access(place).await?, id).await?;
+                eprintln!("revoked key {} of tenant {}", gone.id, gone.tenant);
             }
         }
-        KeysCommand::Revoke { place, id } => {
-            let row = file(place)?.remove(id)?;
-            eprintln!("revoked key {} of tenant {}", row.id, row.tenant);
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+async fn access(place: &Where) -> Result<Access> {
+    Access::to(&Settings::load(&Flags::from(place))?).await
+}
+
+async fn make(access: &Access, request: KeyRequest) -> Result<String> {
+    match access {
+        Access::Server(server) => {
+            let created: KeyCreated = server.post("/admin/v1/keys", &request).await?;
+            Ok(created.key)
+        }
+        Access::Store(store) => Ok(create(store, request.check()?).await?.0),
+    }
+}
+
+async fn list(access: &Access) -> Result<()> {
+    let keys: Vec<KeyInfo> = match access {
+        Access::Server(server) => server.get("/admin/v1/keys").await?,
+        Access::Store(store) => store.api_keys().await?.iter().map(KeyInfo::from).collect(),
+    };
+    say(&format!("{:14} {:16} {:8} {:24} {}", "ID", "TENANT", "ROLE", "CREATED", "NAME"))?;
+    for key in keys {
+        let role = match key.role {
+            RoleName::Admin => "admin",
+            RoleName::Tenant => "tenant",
+        };
+        let KeyInfo { id, tenant, name, created_at, .. } = key;
+        say(&format!("{id:14} {tenant:16} {role:8} {created_at:24} {name}"))?;
+    }
+    Ok(())
+}
+
+async fn revoke(access: &Access, id: &str) -> Result<KeyInfo> {
+    match access {
+        Access::Server(server) => server.delete(&format!("/admin/v1/keys/{id}")).await,
+        Access::Store(store) => {
+            let gone = store.remove_api_key(id).await?;
+            Ok(KeyInfo::from(&gone.with_context(|| format!("no key with id {id}"))?))
         }
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn file(place: &Where) -> Result<KeyFile> {
-    let settings = Settings::load(&Flags::from(place))?;
-    Ok(KeyFile::in_folder(&settings.store.path))
-}
-
-fn now_s() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |d| d.as_secs())
 }

@@ -8,3 +8,11 @@ pub mod keys;
 pub mod redecode;
 pub mod serve;
 mod signals;
+pub mod status;
+
+use anyhow::Result;
+
+/// Runs a command that asks the store or a server.
+fn run_async<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
+}

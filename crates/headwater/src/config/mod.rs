@@ -33,6 +33,7 @@ pub struct Listen {
     pub all: String,
     pub data: String,
     pub rpc: String,
+    pub admin: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,6 +41,7 @@ pub struct Listen {
 pub struct StoreSettings {
     pub path: PathBuf,
     pub cache_bytes: u64,
+    pub journal_entries_min: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,6 +49,7 @@ pub struct StoreSettings {
 pub struct Auth {
     #[serde(serialize_with = "hidden")]
     pub bootstrap_key: String,
+    pub status: api::StatusAccess,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

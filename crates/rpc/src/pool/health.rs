@@ -27,6 +27,8 @@ pub enum State {
     Lying,
     /// Healthy, but asked for a pause.
     RateLimited,
+    /// An operator wants nothing sent to it.
+    Drained,
 }
 
 /// So many failures in a row leave an upstream out; one alone can be chance.
@@ -91,8 +93,22 @@ impl Health {
         matches!(self.state, State::Healthy | State::Lagging)
     }
 
+    /// Until `try_again`, whatever happens meanwhile.
+    pub fn drain(&mut self, now: Moment) {
+        self.retry_at = None;
+        self.enter(State::Drained, "drained by an operator".to_owned(), now);
+    }
+
+    /// As if it were new: probed at once, and what it did before does not count.
+    pub fn try_again(&mut self, now: Moment) {
+        *self = Health::starting(now);
+    }
+
     /// A probe went well.
     pub fn recovered(&mut self, now: Moment) {
+        if self.state == State::Drained {
+            return;
+        }
         self.failures = 0;
         self.retry_at = None;
         self.enter(State::Healthy, "answers as it should".to_owned(), now);
@@ -130,13 +146,16 @@ impl Health {
 
     /// A probe failed: left out without counting.
     pub fn leave_out(&mut self, state: State, reason: String, now: Moment) -> Next {
+        if self.state == State::Drained {
+            return Next::Stays;
+        }
         self.enter(state, reason, now);
         Next::LeftOut
     }
 
     /// Lies found while it is left out for one already are the same event.
     pub fn lied(&mut self, reason: String, now: Moment) -> Next {
-        if self.state == State::Lying {
+        if matches!(self.state, State::Lying | State::Drained) {
             return Next::Stays;
         }
         let recent =

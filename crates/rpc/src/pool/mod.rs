@@ -119,6 +119,16 @@ impl Pool {
         self.shared.report_lie(id, evidence);
     }
 
+    /// Sends nothing more to this upstream; what is under way ends.
+    pub fn drain(&self, id: UpstreamId) {
+        self.shared.drain(id);
+    }
+
+    /// Probes it at once, whatever left it out: a drain, failures, lies.
+    pub fn retry(&self, id: UpstreamId) {
+        self.shared.try_again(id);
+    }
+
     pub fn status(&self) -> PoolStatus {
         status::of(&self.shared)
     }

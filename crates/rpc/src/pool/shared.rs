@@ -168,6 +168,20 @@ impl Shared {
         self.change(id, |condition, now| condition.health.leave_out(state, reason, now));
     }
 
+    pub fn drain(&self, id: UpstreamId) {
+        self.change(id, |condition, now| {
+            condition.health.drain(now);
+            Next::Stays
+        });
+    }
+
+    pub fn try_again(&self, id: UpstreamId) {
+        self.change(id, |condition, now| {
+            condition.health.try_again(now);
+            Next::Stays
+        });
+    }
+
     pub fn succeeded(&self, id: UpstreamId) {
         if let Some(condition) = self.lock().get_mut(id.0) {
             condition.health.succeeded();

@@ -23,6 +23,9 @@ pub async fn run(shared: Arc<Shared>, id: UpstreamId) {
         let health = condition.health;
         if health.is_watched() {
             watcher.follow().await;
+        } else if health.state == State::Drained {
+            watcher.following = None;
+            member.wake.notified().await;
         } else if health.state == State::Starting || health.retry_at.is_none_or(is_past) {
             watcher.probe().await;
         } else if let Some(retry_at) = health.retry_at {

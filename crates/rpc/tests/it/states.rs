@@ -167,3 +167,22 @@ async fn a_pool_that_is_shut_down_says_so() {
     let error = pool.fetch(fetch_of(blocks(1..2))).await.unwrap_err();
     assert!(matches!(error, Error::Closed { .. }) && !error.is_retryable(), "{error}");
 }
+
+#[tokio::test]
+async fn a_drained_upstream_gets_nothing_until_it_is_tried_again() {
+    let (one, other) = (FakeNode::start().await, FakeNode::start().await);
+    let pool = healthy_pool(&[&one, &other]).await;
+    let first = pool.upstreams()[0];
+    pool.drain(first);
+    state_becomes(&pool, 0, State::Drained).await;
+    // Neither what it says meanwhile nor what is said of it brings it back or changes why.
+    pool.report_lie(first, lie());
+    one.mine(105);
+    for _ in 0..8 {
+        let fetched = pool.fetch(fetch_of(blocks(1..2))).await.unwrap();
+        assert_ne!(fetched.upstream, first);
+    }
+    assert_eq!(pool.status().upstreams[0].state, State::Drained);
+    pool.retry(first);
+    state_becomes(&pool, 0, State::Healthy).await;
+}

@@ -1,0 +1,36 @@
+//! Who may use the admin surface.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use store::Role;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::hosts::Key;
+
+/// What a listener is believed without a key: put into every request that comes through it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// A socket that only the owner of the data folder can open.
+    Local,
+    /// Anything else shows a key.
+    None,
+}
+
+/// Proof that the request may do everything.
+pub struct Admin;
+
+impl FromRequestParts<App> for Admin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        if parts.extensions.get::<Trust>() == Some(&Trust::Local) {
+            return Ok(Admin);
+        }
+        let key = Key::from_request_parts(parts, app).await?;
+        match key.owner.role {
+            Role::Admin => Ok(Admin),
+            Role::Tenant => Err(ApiError::NotAdmin),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The admin surface, `/admin/v1/…`: keys, redecode, journal readers, upstreams, sizes.
+//!
+//! For keys with the admin role, or for whoever can open the socket in the data folder. One file per
+//! subject; `routes` lists them.
+
+mod caller;
+mod digest;
+mod keys;
+mod readers;
+mod redecode;
+mod sizes;
+mod upstreams;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{delete, get, post};
+
+pub use caller::{Admin, Trust};
+pub use keys::{KeyCreated, KeyInfo, KeyRequest, RoleName};
+pub use redecode::{RedecodeControl, RedecodeRequest};
+
+use crate::app::App;
+
+/// No request here has a long body.
+const BODY_BYTES_MAX: usize = 64 << 10;
+
+pub fn routes() -> Router<App> {
+    Router::new()
+        .route("/admin/v1/keys", get(keys::list).post(keys::create))
+        .route("/admin/v1/keys/{id}", delete(keys::revoke))
+        .route("/admin/v1/redecode", get(redecode::status).post(redecode::request))
+        .route("/admin/v1/readers", get(readers::list))
+        .route("/admin/v1/readers/{chain}/{name}", delete(readers::remove))
+        .route("/admin/v1/upstreams", get(upstreams::list))
+        .route("/admin/v1/upstreams/{chain}/{name}/{action}", post(upstreams::act))
+        .route("/admin/v1/sizes", get(sizes::sizes))
+        .route("/admin/v1/digest/{chain}", get(digest::digest))
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+}

@@ -1,0 +1,22 @@
+//! `/health/live` and `/health/ready`, for balancers and supervisors. Always open.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::app::App;
+
+pub async fn live() -> Response {
+    Json(json!({ "status": "live" })).into_response()
+}
+
+/// Ready to answer: the store is open and nobody asked us to stop.
+pub async fn ready(State(app): State<App>) -> Response {
+    if app.is_stopping() {
+        let body = Json(json!({ "status": "stopping" }));
+        return (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
+    }
+    Json(json!({ "status": "ready" })).into_response()
+}

@@ -1,0 +1,23 @@
+//! A data folder belongs to one process: where a server has it, commands go through that server; where
+//! none does, they open the store themselves.
+
+use anyhow::Result;
+use store::Store;
+
+use super::Client;
+use crate::config::Settings;
+use crate::open_store::open_store;
+
+pub enum Access {
+    Server(Client),
+    Store(Store),
+}
+
+impl Access {
+    pub async fn to(settings: &Settings) -> Result<Self> {
+        if let Some(client) = Client::connect(&settings.store.path).await? {
+            return Ok(Access::Server(client));
+        }
+        Ok(Access::Store(open_store(settings, true).await?))
+    }
+}

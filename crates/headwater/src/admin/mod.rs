@@ -1,0 +1,16 @@
+//! How the command line talks to a running server: HTTP over a socket in the data folder that only its
+//! owner can open.
+
+mod access;
+mod client;
+mod socket;
+
+pub use access::Access;
+pub use client::Client;
+pub use socket::bind;
+
+use std::path::{Path, PathBuf};
+
+fn socket_path(folder: &Path) -> PathBuf {
+    folder.join("headwater.sock")
+}

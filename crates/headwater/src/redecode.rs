@@ -1,0 +1,238 @@
+//! Keeps the facts of a server's chains those of its decoders: at start by itself where they are
+//! another's, later when an admin asks. One chain at a time, beside all other work.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Result;
+use api::{RedecodeControl, RedecodeRequest};
+use ingest::Redecode;
+use ingest::redecode::{self, Options, Outcome, Progress, Snapshot, State};
+use model::chain::Chain;
+use serde::{Deserialize, Serialize};
+use store::Store;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+/// A chain whose facts are kept up to date.
+pub struct RedecodeTarget {
+    pub chain: Arc<Chain>,
+    pub progress: Arc<Progress>,
+    is_due: bool,
+}
+
+impl RedecodeTarget {
+    pub async fn new(store: &Store, chain: Arc<Chain>, by_itself: Redecode) -> Result<Self> {
+        let is_behind = redecode::declare(store, &chain).await?;
+        let progress = Arc::new(Progress::default());
+        let is_due = !is_behind || by_itself == Redecode::Auto;
+        if is_behind {
+            progress.set_state(if is_due { State::Waiting } else { State::Outdated });
+        }
+        if !is_due {
+            tracing::warn!(
+                chain.id = chain.id.0,
+                "stored blocks were decoded by other decoders; run `headwater redecode`"
+            );
+        }
+        // Where nothing is behind, rows that an interrupted run left are removed.
+        Ok(RedecodeTarget { chain, progress, is_due })
+    }
+}
+
+/// How a run ended for one chain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    NothingToDo,
+    Done { blocks: u64 },
+    Stopped,
+    Failed { error: String },
+}
+
+impl From<Result<Outcome, ingest::Error>> for Ended {
+    fn from(outcome: Result<Outcome, ingest::Error>) -> Self {
+        match outcome {
+            Ok(Outcome::NothingToDo) => Ended::NothingToDo,
+            Ok(Outcome::Done { blocks }) => Ended::Done { blocks },
+            Ok(Outcome::Stopped) => Ended::Stopped,
+            Err(error) => Ended::Failed { error: error.to_string() },
+        }
+    }
+}
+
+/// One chain, as the admin surface shows it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ChainStatus {
+    pub id: u64,
+    pub name: String,
+    pub progress: Snapshot,
+    /// Whether a run is queued or under way.
+    pub is_queued: bool,
+    /// How the last run ended.
+    pub ended: Option<Ended>,
+}
+
+/// What the worker and those who ask it share.
+struct Shared {
+    targets: Vec<RedecodeTarget>,
+    queue: Mutex<Queue>,
+    wake: Notify,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// Places in `targets`, and whether it is to be done in any case.
+    waiting: VecDeque<(usize, bool)>,
+    running: Option<usize>,
+    /// By place.
+    ended: Vec<Option<Ended>>,
+    is_stopping: bool,
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the chains of a request are in `targets`, or why they are not decoded again.
+    fn places(&self, request: &RedecodeRequest) -> Result<Vec<usize>, String> {
+        for id in &request.chains {
+            if !self.targets.iter().any(|target| target.chain.id.0 == *id) {
+                return Err(format!("the running server does not serve chain {id}"));
+            }
+        }
+        let mut places = Vec::new();
+        for (place, target) in self.targets.iter().enumerate() {
+            let id = target.chain.id.0;
+            if !request.chains.is_empty() && !request.chains.contains(&id) {
+                continue;
+            }
+            let ours = redecode::fingerprint(&target.chain).to_string();
+            if request.decoders.get(&id).is_some_and(|theirs| *theirs != ours) {
+                return Err(format!(
+                    "the running server is of another version or configuration where {} is \
+                     concerned; restart it with this one, and it decodes its blocks again by itself",
+                    target.chain.slug
+                ));
+            }
+            places.push(place);
+        }
+        Ok(places)
+    }
+}
+
+/// Asks the worker.
+#[derive(Clone)]
+pub struct RedecodeHandle(Arc<Shared>);
+
+impl RedecodeControl for RedecodeHandle {
+    fn request(&self, request: RedecodeRequest) -> Result<Vec<u64>, String> {
+        let places = self.0.places(&request)?;
+        let mut queue = self.0.queue();
+        if queue.is_stopping {
+            return Err("the server is stopping".to_owned());
+        }
+        for place in &places {
+            let is_queued = queue.running == Some(*place)
+                || queue.waiting.iter().any(|(waiting, _)| waiting == place);
+            if let Some(ended) = queue.ended.get_mut(*place) {
+                *ended = None;
+            }
+            if !is_queued {
+                queue.waiting.push_back((*place, request.force));
+            }
+        }
+        drop(queue);
+        self.0.wake.notify_one();
+        let id = |place: &usize| self.0.targets.get(*place).map(|target| target.chain.id.0);
+        Ok(places.iter().filter_map(id).collect())
+    }
+
+    fn status(&self) -> serde_json::Value {
+        let queue = self.0.queue();
+        let status = |(place, target): (usize, &RedecodeTarget)| ChainStatus {
+            id: target.chain.id.0,
+            name: target.chain.slug.clone(),
+            progress: target.progress.snapshot(),
+            is_queued: queue.running == Some(place)
+                || queue.waiting.iter().any(|(waiting, _)| *waiting == place),
+            ended: queue.ended.get(place).cloned().flatten(),
+        };
+        let all: Vec<ChainStatus> = self.0.targets.iter().enumerate().map(status).collect();
+        serde_json::to_value(all).unwrap_or_default()
+    }
+}
+
+/// The work under way. Dropping it stops it between two groups of blocks.
+pub struct RedecodeWorker {
+    shared: Arc<Shared>,
+    task: Option<JoinHandle<()>>,
+}
+
+impl RedecodeWorker {
+    pub fn start(store: &Store, targets: Vec<RedecodeTarget>) -> Self {
+        let due = targets.iter().enumerate().filter(|(_, target)| target.is_due);
+        let waiting = due.map(|(place, _)| (place, false)).collect();
+        let ended = targets.iter().map(|_| None).collect();
+        let queue = Mutex::new(Queue { waiting, ended, ..Queue::default() });
+        let shared = Arc::new(Shared { targets, queue, wake: Notify::new() });
+        let task = tokio::spawn(run(store.clone(), shared.clone()));
+        RedecodeWorker { shared, task: Some(task) }
+    }
+
+    pub fn handle(&self) -> RedecodeHandle {
+        RedecodeHandle(self.shared.clone())
+    }
+
+    /// What is under way ends where it is; the next start goes on from there.
+    pub async fn stop(&mut self) {
+        self.ask_to_stop();
+        if let Some(task) = self.task.take() {
+            let _ = task.await;
+        }
+    }
+
+    fn ask_to_stop(&self) {
+        self.shared.queue().is_stopping = true;
+        self.shared.targets.iter().for_each(|target| target.progress.stop());
+        self.shared.wake.notify_one();
+    }
+}
+
+impl Drop for RedecodeWorker {
+    fn drop(&mut self) {
+        self.ask_to_stop();
+    }
+}
+
+async fn run(store: Store, shared: Arc<Shared>) {
+    loop {
+        let next = {
+            let mut queue = shared.queue();
+            if queue.is_stopping {
+                return;
+            }
+            let next = queue.waiting.pop_front();
+            queue.running = next.map(|(place, _)| place);
+            next
+        };
+        let Some((place, force)) = next else {
+            shared.wake.notified().await;
+            continue;
+        };
+        let Some(target) = shared.targets.get(place) else { continue };
+        // Half of the processors: requests and new blocks want theirs.
+        let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let options = Options { force, threads: (processors / 2).max(1) };
+        let outcome = redecode::redecode(&store, &target.chain, options, &target.progress).await;
+        if let Err(error) = &outcome {
+            tracing::error!(chain.id = target.chain.id.0, %error, "redecode failed");
+        }
+        let mut queue = shared.queue();
+        queue.running = None;
+        if let Some(ended) = queue.ended.get_mut(place) {
+            *ended = Some(outcome.into());
+        }
+    }
+}

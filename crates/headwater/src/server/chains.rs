@@ -1,0 +1,112 @@
+//! The chains that a server answers for: their nodes, their ingest, their decoders.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use api::{ServedChain, StatusFn};
+use ingest::ChainIngest;
+use model::chain::{Chain, ChainTable};
+use rpc::{Pool, PoolOptions};
+use store::Store;
+
+use crate::config::{ChainSection, Settings};
+use crate::redecode::RedecodeTarget;
+
+#[derive(Default)]
+pub struct Chains {
+    pub served: Vec<ServedChain>,
+    pub ingests: Vec<Arc<ChainIngest>>,
+    pub targets: Vec<RedecodeTarget>,
+}
+
+/// Chains of the configuration, and those the store holds from earlier.
+pub async fn start(
+    settings: &Settings,
+    table: &Arc<ChainTable>,
+    store: &Store,
+    ingesting: bool,
+) -> Result<Chains> {
+    let mut chains = Chains::default();
+    for (name, section) in &settings.chains {
+        let alias = format!("chain-{name}");
+        let chain = table.find(name).or_else(|| table.find(&alias));
+        let chain = Arc::new(chain.with_context(|| format!("chain '{name}'"))?.clone());
+        let redecode = chains.add_target(store, &chain, settings).await?;
+        if section.upstreams.is_empty() {
+            chains.served.push(ServedChain { chain, pool: None, ingest: None, redecode });
+            continue;
+        }
+        let pool = start_pool(&chain, section, settings)?;
+        let ingest = ingesting.then(|| {
+            Arc::new(ChainIngest::start(ingest::Options {
+                chain: chain.clone(),
+                pool: pool.clone(),
+                store: store.clone(),
+                config: settings.ingest.clone(),
+                from_block: section.from_block.unwrap_or(0),
+            }))
+        });
+        let progress = ingest.as_ref().map(|ingest| ingest.progress.clone());
+        chains.ingests.extend(ingest);
+        let ingest = progress.map(|progress| status_fn(move || progress.snapshot()));
+        chains.served.push(ServedChain { chain, pool: Some(pool), ingest, redecode });
+    }
+    chains.add_stored(store, table, settings).await?;
+    Ok(chains)
+}
+
+impl Chains {
+    /// Before a chain's ingest starts: what it commits must say who decoded it.
+    async fn add_target(
+        &mut self,
+        store: &Store,
+        chain: &Arc<Chain>,
+        settings: &Settings,
+    ) -> Result<Option<StatusFn>> {
+        let target = RedecodeTarget::new(store, chain.clone(), settings.ingest.redecode).await?;
+        let progress = target.progress.clone();
+        self.targets.push(target);
+        Ok(Some(status_fn(move || progress.snapshot())))
+    }
+
+    /// What the store holds is served, also where no node of it is configured.
+    async fn add_stored(
+        &mut self,
+        store: &Store,
+        table: &ChainTable,
+        settings: &Settings,
+    ) -> Result<()> {
+        for id in store.view().await?.chains().await? {
+            if self.served.iter().any(|served| served.chain.id == id) {
+                continue;
+            }
+            let Some(chain) = table.get(id) else {
+                tracing::warn!(
+                    chain.id = id.0,
+                    "the store holds a chain that is not built in; name it in the configuration to serve it"
+                );
+                continue;
+            };
+            let chain = Arc::new(chain.clone());
+            let redecode = self.add_target(store, &chain, settings).await?;
+            self.served.push(ServedChain { chain, pool: None, ingest: None, redecode });
+        }
+        Ok(())
+    }
+}
+
+fn status_fn<T: serde::Serialize>(now: impl Fn() -> T + Send + Sync + 'static) -> StatusFn {
+    Box::new(move || serde_json::to_value(now()).unwrap_or_default())
+}
+
+fn start_pool(chain: &Chain, section: &ChainSection, settings: &Settings) -> Result<Arc<Pool>> {
+    Ok(Pool::start(PoolOptions {
+        chain_id: chain.id.0,
+        chain_label: chain.slug.clone(),
+        upstreams: section.upstreams.clone(),
+        config: settings.rpc.clone(),
+        // Twice a block at the chain's pace, so that a head is seen half a block late at most.
+        poll_interval: Duration::from_millis((chain.block_time_ms / 2).clamp(100, 5_000)),
+    })?)
+}

@@ -1,0 +1,113 @@
+//! The parts put together: store, pools, ingest, gateway, HTTP.
+
+mod chains;
+mod listeners;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use api::keys::KeyRing;
+use api::{App, Parts};
+use gateway::{ChainNode, Gateway};
+use ingest::ChainIngest;
+use model::chain::ChainTable;
+use model::cursor::CursorKey;
+use rand::RngCore;
+use store::Store;
+
+use crate::config::{self, Settings};
+use crate::open_store::open_store;
+use crate::redecode::RedecodeWorker;
+use crate::telemetry;
+use chains::Chains;
+use listeners::Listeners;
+
+/// How long requests under way may take to end after the word to stop.
+const DRAIN: Duration = Duration::from_secs(15);
+
+pub struct Server {
+    pub app: App,
+    pub ingests: Vec<Arc<ChainIngest>>,
+    /// Where it listens, with the port the system gave where 0 was asked for.
+    pub addresses: Vec<SocketAddr>,
+    redecode: RedecodeWorker,
+    listeners: Listeners,
+    store: Store,
+}
+
+impl Server {
+    pub async fn start(settings: &Settings, ingesting: bool) -> Result<Self> {
+        let table = Arc::new(config::table(settings)?);
+        let store = open_store(settings, true).await?;
+        let Chains { served, ingests, targets } =
+            chains::start(settings, &table, &store, ingesting).await?;
+        let redecode = RedecodeWorker::start(&store, targets);
+        let app = app(settings, &store, table, served, &redecode).await?;
+        let (listeners, addresses) = Listeners::start(settings, &app).await?;
+        Ok(Server { app, ingests, addresses, redecode, listeners, store })
+    }
+
+    /// Takes no more requests, lets those under way end, and leaves everything on disk.
+    pub async fn stop(mut self) -> Result<()> {
+        self.app.stop();
+        if tokio::time::timeout(DRAIN, self.listeners.stop()).await.is_err() {
+            tracing::warn!("some requests did not end in time");
+        }
+        self.redecode.stop().await;
+        self.ingests.iter().for_each(|ingest| ingest.pool.shutdown());
+        self.ingests.clear();
+        Ok(self.store.flush().await?)
+    }
+}
+
+async fn app(
+    settings: &Settings,
+    store: &Store,
+    table: Arc<ChainTable>,
+    chains: Vec<api::ServedChain>,
+    redecode: &RedecodeWorker,
+) -> Result<App> {
+    let prometheus = telemetry::metrics()?;
+    let nodes = chains
+        .iter()
+        .map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone() })
+        .collect::<Vec<_>>();
+    let bootstrap = &settings.auth.bootstrap_key;
+    let keys = KeyRing::open(store, bootstrap, settings.api.units_per_second).await?;
+    if keys.is_empty() {
+        tracing::warn!("no API key exists yet; make one with: headwater keys create");
+    }
+    let secret = store.secret("cursor", fresh_secret).await?;
+    let verified = api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
+    Ok(App::new(Parts {
+        config: settings.api.clone(),
+        store: store.clone(),
+        table,
+        gateway: Gateway::new(settings.gateway.clone(), store.clone(), nodes),
+        chains,
+        keys,
+        status_access: settings.auth.status,
+        redecode: Box::new(redecode.handle()),
+        cursor_key: CursorKey::new(secret),
+        labels: api::Labels::read(&settings.api.labels)?,
+        verified,
+        price: settings.price.clone(),
+        token_lists: api::TokenLists::read(&settings.price.token_lists)?,
+        metrics: Box::new(move || prometheus.render()),
+        version: env!("CARGO_PKG_VERSION"),
+    }))
+}
+
+fn fresh_secret() -> [u8; 32] {
+    let mut bytes = [0u8; 32];
+    rand::rng().fill_bytes(&mut bytes);
+    bytes
+}
+
+/// Says where the data folder is when it is not the operator's own choice.
+pub fn shown(path: &Path) -> String {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string()
+}
