@@ -18,10 +18,13 @@ mod chain;
 pub mod fixtures;
 mod node;
 mod render;
+mod rounds;
 
 pub use chain::{
-    Account, AccountChange, BlockRef, Cast, Contracts, Envelope, ExpectedSale, ExpectedWallet,
-    Frame, FrameError, FrameKind, Kind, Move, Reorg, Sale, SharedChain, SimBlock, SimChain,
-    SimConfig, SimTx, Venue, Wallet, WalletRow, read, shared, write,
+    AccessListItem, Account, AccountChange, BlockRef, Cast, Contracts, Envelope, ExpectedSale,
+    ExpectedWallet, Frame, FrameError, FrameKind, Header, Kind, Move, Reorg, Sale, SharedChain,
+    SignedAuthorization, SimBlock, SimChain, SimConfig, SimTx, TxType, Unsigned, Venue, Wallet,
+    WalletRow, Withdrawal, read, shared, write,
 };
 pub use node::{Fault, Faults, Rule, RuleId, SimNode, Tamper};
+pub use rounds::rounds;

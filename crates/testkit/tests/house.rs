@@ -17,6 +17,9 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("headwater", &["model", "rpc", "decode", "store", "ingest", "gateway", "api", "testkit"]),
     ("bench", &["model", "rpc", "decode", "store", "ingest", "gateway", "api", "testkit"]),
 ];
+/// Every package is something to build, to update and to trust. What comes next (a second engine and its
+/// client) must fit below 450.
+const PACKAGES_MAX: usize = 420;
 /// Where a file has grown past reading.
 const LINES_MAX: usize = 500;
 
@@ -41,6 +44,32 @@ fn crates_use_only_what_they_may() {
             let dependency = line.split(['.', ' ', '=']).next().unwrap_or_default();
             let is_ours = ARROWS.iter().any(|(known, _)| *known == dependency);
             assert!(!is_ours || allowed.contains(&dependency), "{name} must not use {dependency}");
+        }
+    }
+}
+
+#[test]
+fn the_lock_file_stays_light() {
+    let text = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let packages = text.lines().filter(|line| *line == "[[package]]").count();
+    assert!(packages > 100, "{packages} packages: is this the lock file?");
+    assert!(
+        packages <= PACKAGES_MAX,
+        "{packages} packages; `cargo tree -d` shows what is there twice"
+    );
+}
+
+#[test]
+fn every_dependency_has_a_reason() {
+    let text = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let section = text.split("[workspace.dependencies]").nth(1).unwrap();
+    let section = section.split("\n[").next().unwrap();
+    let mut is_explained = false;
+    for line in section.lines().map(str::trim) {
+        match line {
+            "" => is_explained = false,
+            line if line.starts_with('#') => is_explained = true,
+            line => assert!(is_explained || line.contains(" # "), "no reason is given for: {line}"),
         }
     }
 }

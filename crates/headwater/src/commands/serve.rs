@@ -37,19 +37,70 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
 /// The filling of a chain's history, from when it starts until it is done.
 async fn show(ingest: Arc<ChainIngest>) {
     let mut bar: Option<Bar> = None;
+    let mut history = History::default();
     let mut tick = tokio::time::interval(Duration::from_millis(500));
     loop {
         tick.tick().await;
         let now = ingest.progress.snapshot();
-        if now.blocks_missing == 0 {
-            if let Some(bar) = bar.take() {
-                bar.finish();
+        match history.step(now.blocks_missing) {
+            Step::Nothing => {}
+            Step::Filling => {
+                let total = now.blocks_applied + now.blocks_missing;
+                let bar = bar.get_or_insert_with(|| Bar::new(&ingest.chain.slug, total));
+                bar.set(now.blocks_applied, total, now.transactions_applied);
+            }
+            Step::Complete => {
+                bar = None;
                 tracing::info!(chain = %ingest.chain.slug, from_block = ingest.from_block, "history is complete");
             }
-            continue;
         }
-        let total = now.blocks_applied + now.blocks_missing;
-        let bar = bar.get_or_insert_with(|| Bar::new(&ingest.chain.slug, total));
-        bar.set(now.blocks_applied, total, now.transactions_applied);
+    }
+}
+
+/// A head that is this far above the store is caught up with by following; only a wider gap is history
+/// again.
+const FOLLOW_GAP_BLOCKS: u64 = 64;
+
+/// Tells history that is being filled from the few blocks that are missing between two heads.
+#[derive(Default)]
+struct History {
+    is_filling: bool,
+    was_complete: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Nothing,
+    Filling,
+    /// Said once each time it was filled.
+    Complete,
+}
+
+impl History {
+    fn step(&mut self, blocks_missing: u64) -> Step {
+        if blocks_missing == 0 {
+            let has_ended = std::mem::take(&mut self.is_filling);
+            self.was_complete |= has_ended;
+            return if has_ended { Step::Complete } else { Step::Nothing };
+        }
+        self.is_filling |= !self.was_complete || blocks_missing > FOLLOW_GAP_BLOCKS;
+        if self.is_filling { Step::Filling } else { Step::Nothing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn history_is_complete_once_and_not_after_every_block() {
+        let mut history = History::default();
+        let mut steps = |missing: &[u64]| -> Vec<Step> {
+            missing.iter().map(|blocks| history.step(*blocks)).collect()
+        };
+        use Step::{Complete, Filling, Nothing};
+        assert_eq!(steps(&[0, 3, 1, 0]), [Nothing, Filling, Filling, Complete], "a short history");
+        assert_eq!(steps(&[1, 0, 64, 0]), [Nothing, Nothing, Nothing, Nothing], "following");
+        assert_eq!(steps(&[65, 2, 0]), [Filling, Filling, Complete], "after a long stop");
     }
 }

@@ -16,6 +16,7 @@ mod quote;
 mod rank;
 mod ratio;
 mod reading;
+mod square_root;
 
 #[cfg(test)]
 mod tests;

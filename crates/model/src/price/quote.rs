@@ -5,6 +5,7 @@ use alloy_primitives::{Address, U256, U512};
 use super::book::{Book, Money, MoneyKind, Worth};
 use super::explain::Dropped;
 use super::reading::{self, PoolAt};
+use super::square_root::square_root;
 use super::{Question, Ratio, Settings};
 use crate::facts::PoolId;
 
@@ -120,7 +121,8 @@ fn quote(
         other_side: worth_of(reading.other_side, other),
         depth,
         one_percent: worth_of(reading.one_percent, other),
-        weight: reading.token_depth.wrapping_mul(U512::from(depth)).root(2).saturating_to::<U256>(),
+        weight: square_root(reading.token_depth.wrapping_mul(U512::from(depth)))
+            .saturating_to::<U256>(),
         last_resort: hooked || partner.kind == MoneyKind::Stable { pegged: false },
         hooked,
         curve_unknown: reading::curve_is_unknown(pool),

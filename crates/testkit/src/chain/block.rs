@@ -1,18 +1,18 @@
 //! A finished block: header, transactions with effects, withdrawals, account changes, rendered text.
 
-use super::{state::AccountChange, transaction::SimTx};
+use super::{
+    header::Header, rlp::list_length, state::AccountChange, transaction::SimTx,
+    withdrawal::Withdrawal,
+};
 use crate::render::Text;
-use alloy_consensus::Header;
-use alloy_eips::eip4895::{Withdrawal, Withdrawals};
 use alloy_primitives::{Address, B256};
-use alloy_rlp::Encodable;
 
 #[derive(Debug)]
 pub struct SimBlock {
     pub header: Header,
     pub hash: B256,
     pub txs: Vec<SimTx>,
-    pub withdrawals: Withdrawals,
+    pub withdrawals: Vec<Withdrawal>,
     /// Every account the block touched, before and after.
     pub changes: Vec<AccountChange>,
     /// Bytes of the whole block in RLP.
@@ -28,9 +28,8 @@ pub(super) struct Ending {
 
 impl SimBlock {
     pub(super) fn seal(header: Header, txs: Vec<SimTx>, ending: Ending, keep_text: bool) -> Self {
-        let hash = header.hash_slow();
+        let hash = header.hash();
         let Ending { withdrawals, changes } = ending;
-        let withdrawals = Withdrawals::new(withdrawals);
         let size = rlp_size(&header, &txs, &withdrawals);
         Self { header, hash, txs, withdrawals, changes, size, text: Text::new(keep_text) }
     }
@@ -45,17 +44,20 @@ impl SimBlock {
     }
 
     pub fn base_fee(&self) -> u128 {
-        u128::from(self.header.base_fee_per_gas.unwrap_or_default())
+        self.header.base_fee_per_gas.into()
     }
 }
 
-fn rlp_size(header: &Header, txs: &[SimTx], withdrawals: &Withdrawals) -> usize {
-    let txs_payload: usize = txs.iter().map(|tx| tx.envelope.length()).sum();
+fn rlp_size(header: &Header, txs: &[SimTx], withdrawals: &[Withdrawal]) -> usize {
+    let txs_payload: usize = txs.iter().map(rlp_item_length).sum();
+    let withdrawals: usize = withdrawals.iter().map(|one| one.encoded().len()).sum();
     let no_uncles = 1;
-    let payload = header.length() + list_length(txs_payload) + no_uncles + withdrawals.length();
-    list_length(payload)
+    let body = list_length(txs_payload) + no_uncles + list_length(withdrawals);
+    list_length(header.encoded().len() + body)
 }
 
-fn list_length(payload: usize) -> usize {
-    payload + alloy_rlp::length_of_length(payload)
+/// In a block a typed transaction is a string of bytes, a legacy one stays the list it is.
+fn rlp_item_length(tx: &SimTx) -> usize {
+    let length = tx.envelope.encoded().len();
+    if tx.envelope.tx.is_legacy() { length } else { list_length(length) }
 }

@@ -6,14 +6,13 @@
 use super::{
     SimConfig,
     cast::{Cast, Wallet},
-    envelope::{Draft, Envelope, Gas, Prices, Shape},
+    draft::{Draft, Gas, Prices, Shape},
+    envelope::{Envelope, SignedAuthorization, TxType},
     scenario::{Kind, Pace, Plan, Stage},
     sign::authorize,
     state::State,
     transaction::SimTx,
 };
-use alloy_consensus::Transaction;
-use alloy_eips::eip7702::SignedAuthorization;
 use alloy_primitives::{Address, Bloom, BloomInput};
 use rand::{Rng, rngs::StdRng};
 
@@ -63,13 +62,13 @@ impl<'a> BlockBuilder<'a> {
         let room = self.config.txs_per_block / 2;
         let mut later = Vec::new();
         for tx in dropped.drain(..) {
-            let is_next = self.state.nonce(tx.from) == tx.envelope.nonce();
-            let pays = tx.envelope.max_fee_per_gas() >= self.prices.base_fee;
+            let is_next = self.state.nonce(tx.from) == tx.envelope.tx.nonce;
+            let pays = tx.envelope.tx.max_fee_per_gas >= self.prices.base_fee;
             let can_pay = self.state.balance(tx.from) > POOR / 2;
             if self.txs.len() >= room {
                 later.push(tx);
             } else if is_portable(&tx) && is_next && pays && can_pay {
-                let gas = Gas { intrinsic: tx.intrinsic_gas, limit: tx.envelope.gas_limit() };
+                let gas = Gas { intrinsic: tx.intrinsic_gas, limit: tx.envelope.tx.gas_limit };
                 let plan = Plan {
                     root: tx.trace,
                     creates: tx.contract_address,
@@ -109,18 +108,17 @@ impl<'a> BlockBuilder<'a> {
         plan.root.settle_gas(gas.limit - gas.intrinsic);
         let gas_used = gas.intrinsic + plan.root.gas_used;
         self.gas_used += gas_used;
-        let blob_gas_used = envelope.blob_gas_used().unwrap_or_default();
+        let blob_gas_used = envelope.tx.blob_gas_used();
         let tx = SimTx {
             kind,
-            hash: *envelope.tx_hash(),
+            hash: envelope.hash,
             from,
             succeeded: plan.succeeds(),
             contract_address: plan.creates,
             intrinsic_gas: gas.intrinsic,
             gas_used,
             cumulative_gas_used: self.gas_used,
-            effective_gas_price: envelope
-                .effective_gas_price(u64::try_from(self.prices.base_fee).ok()),
+            effective_gas_price: envelope.tx.effective_gas_price(self.prices.base_fee),
             blob_gas_used,
             blob_gas_price: if blob_gas_used > 0 { self.prices.blob_price } else { 0 },
             bloom: bloom_of(&plan),
@@ -137,7 +135,7 @@ impl<'a> BlockBuilder<'a> {
     }
 
     fn settle(&mut self, tx: &SimTx) {
-        self.state.set_nonce(tx.from, tx.envelope.nonce() + 1);
+        self.state.set_nonce(tx.from, tx.envelope.tx.nonce + 1);
         self.state.debit(tx.from, tx.fee());
         let tip = tx.effective_gas_price.saturating_sub(self.prices.base_fee);
         self.state.credit(self.miner, tip * u128::from(tx.gas_used));
@@ -229,5 +227,5 @@ fn is_portable(tx: &SimTx) -> bool {
         tx.kind,
         Kind::Transfer | Kind::SelfTransfer | Kind::ZeroValue | Kind::TokenTransfer
     );
-    simple && !tx.envelope.is_eip4844() && !tx.envelope.is_eip7702()
+    simple && !matches!(tx.envelope.tx.tx_type, TxType::Blob | TxType::SetCode)
 }

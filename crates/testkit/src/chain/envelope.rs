@@ -1,151 +1,148 @@
-//! From a plan to a signed transaction of one of the six shapes a block may hold.
+//! A signed transaction of one of the five types, and its encodings.
 //!
-//! In: who signs, what the root frame says, the block's fees. Out: the envelope with a real signature
-//! and the gas figures that go with it.
+//! In: the fields and a key. Out: the envelope, its hash and its bytes as a block holds them (EIP-2718;
+//! blobs themselves are not part of them). Tests hold this against a library that we do not use here.
 
-use super::{cast::Wallet, frame::FrameError, scenario::Plan, sign::signed, typed::Fields};
-use alloy_consensus::{EthereumTxEnvelope, TxEip4844};
-use alloy_eips::{
-    eip2930::{AccessList, AccessListItem},
-    eip7702::SignedAuthorization,
-};
-use alloy_primitives::{Address, B256, Bytes, U256};
-use rand::{Rng, rngs::StdRng};
-
-/// A transaction as a block holds it: blobs themselves are not part of it.
-pub type Envelope = EthereumTxEnvelope<TxEip4844>;
+use super::{rlp::List, sign::sign_hash};
+use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256, keccak256};
+use secp256k1::SecretKey;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Type 0, bound to the chain (EIP-155).
-    Legacy,
-    /// Type 0 as before EIP-155: valid on every chain.
-    LegacyAnyChain,
-    AccessList,
-    DynamicFee,
-    Blob,
-    SetCode,
+#[repr(u8)]
+pub enum TxType {
+    Legacy = 0,
+    AccessList = 1,
+    DynamicFee = 2,
+    Blob = 3,
+    SetCode = 4,
 }
 
-const SHAPES: [(Shape, u32); 6] = [
-    (Shape::DynamicFee, 70),
-    (Shape::Legacy, 15),
-    (Shape::LegacyAnyChain, 3),
-    (Shape::AccessList, 6),
-    (Shape::Blob, 3),
-    (Shape::SetCode, 3),
-];
-
-impl Shape {
-    pub fn nth(n: u64) -> Self {
-        SHAPES.get((n % 6) as usize).map_or(Self::DynamicFee, |(shape, _)| *shape)
-    }
-
-    pub fn pick(rng: &mut StdRng) -> Self {
-        let mut place = rng.random_range(0..100u32);
-        for (shape, weight) in SHAPES {
-            if place < weight {
-                return shape;
-            }
-            place -= weight;
-        }
-        Self::DynamicFee
-    }
-}
-
-/// What the block asks of every transaction in it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Prices {
-    pub chain_id: u64,
-    pub base_fee: u128,
-    pub blob_price: u128,
-}
-
-/// Everything a transaction says besides its plan.
-pub(crate) struct Draft<'a> {
-    pub shape: Shape,
-    pub prices: Prices,
-    pub signer: &'a Wallet,
+/// What is signed. Fields that the type does not have are empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsigned {
+    pub tx_type: TxType,
+    /// None for a legacy transaction that is valid on every chain (before EIP-155).
+    pub chain_id: Option<u64>,
     pub nonce: u64,
-    pub blobs: usize,
-    pub authorizations: Vec<SignedAuthorization>,
+    /// The tip, for types that have one. All others say one price.
+    pub max_priority_fee_per_gas: Option<u128>,
+    /// The gas price, for types without a tip.
+    pub max_fee_per_gas: u128,
+    pub gas_limit: u64,
+    pub to: TxKind,
+    pub value: U256,
+    pub input: Bytes,
+    pub access_list: Vec<AccessListItem>,
+    pub max_fee_per_blob_gas: u128,
+    pub blob_versioned_hashes: Vec<B256>,
+    pub authorization_list: Vec<SignedAuthorization>,
 }
 
-/// Gas before the first instruction runs, and the limit the sender set.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Gas {
-    pub intrinsic: u64,
-    pub limit: u64,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessListItem {
+    pub address: Address,
+    pub storage_keys: Vec<B256>,
 }
 
-impl Draft<'_> {
-    pub fn sign(self, plan: &Plan, rng: &mut StdRng) -> (Envelope, Gas) {
-        let access_list = match self.shape {
-            Shape::AccessList => some_access_list(plan.root.to, rng),
-            _ => AccessList::default(),
-        };
-        let gas = self.gas(plan, &access_list);
-        (self.envelope(plan, access_list, gas.limit, rng), gas)
+/// EIP-7702: whoever signed it lets their account run the code of `address`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedAuthorization {
+    pub chain_id: u64,
+    pub address: Address,
+    pub nonce: u64,
+    pub signature: Signature,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    pub tx: Unsigned,
+    pub signature: Signature,
+    pub hash: B256,
+}
+
+const BLOB_GAS: u64 = 131_072;
+
+impl Unsigned {
+    pub(super) fn sign(self, key: &SecretKey) -> Envelope {
+        let mut list = self.fields();
+        if let (TxType::Legacy, Some(chain_id)) = (self.tx_type, self.chain_id) {
+            list.field(&chain_id).field(&0u8).field(&0u8);
+        }
+        let signature = sign_hash(key, keccak256(list.into_bytes(self.type_byte())));
+        let mut envelope = Envelope { tx: self, signature, hash: B256::ZERO };
+        envelope.hash = keccak256(envelope.encoded());
+        envelope
     }
 
-    fn gas(&self, plan: &Plan, access_list: &AccessList) -> Gas {
-        let create = if plan.creates.is_some() { 32_000 } else { 0 };
-        let slots: usize = access_list.iter().map(|item| item.storage_keys.len()).sum();
-        let intrinsic = 21_000
-            + create
-            + calldata_gas(&plan.root.input)
-            + 2_400 * access_list.len() as u64
-            + 1_900 * slots as u64
-            + 25_000 * self.authorizations.len() as u64;
-        let work = plan.root.total_gas();
-        // Senders leave room, but a plain transfer needs none and an exhausted call has none left.
-        let is_tight = work == 0 || plan.root.error == Some(FrameError::OutOfGas);
-        let spare = if is_tight { 0 } else { work / 4 + 10_000 };
-        Gas { intrinsic, limit: intrinsic + work + spare }
+    pub fn is_legacy(&self) -> bool {
+        self.tx_type == TxType::Legacy
     }
 
-    fn envelope(self, plan: &Plan, list: AccessList, gas_limit: u64, rng: &mut StdRng) -> Envelope {
-        let tip: u128 = rng.random_range(1_000_000..3_000_000_000);
-        let fields = Fields {
-            chain_id: self.prices.chain_id,
-            nonce: self.nonce,
-            gas_limit,
-            base_fee: self.prices.base_fee,
-            tip,
-            target: plan.creates.is_none().then_some(plan.root.to),
-            value: U256::from(plan.root.value),
-            input: plan.root.input.clone(),
-            access_list: list,
-        };
-        let key = &self.signer.key;
-        match self.shape {
-            Shape::Legacy => Envelope::Legacy(signed(fields.legacy(true), key)),
-            Shape::LegacyAnyChain => Envelope::Legacy(signed(fields.legacy(false), key)),
-            Shape::AccessList => Envelope::Eip2930(signed(fields.with_access_list(), key)),
-            Shape::DynamicFee => Envelope::Eip1559(signed(fields.dynamic_fee(), key)),
-            Shape::Blob => {
-                let hashes = (0..self.blobs).map(|_| blob_hash(rng)).collect();
-                Envelope::Eip4844(signed(fields.blob(hashes, self.prices.blob_price), key))
-            }
-            Shape::SetCode => Envelope::Eip7702(signed(fields.set_code(self.authorizations), key)),
+    /// What is paid for a unit of gas in a block of that base fee.
+    pub fn effective_gas_price(&self, base_fee: u128) -> u128 {
+        match self.max_priority_fee_per_gas {
+            Some(tip) => self.max_fee_per_gas.min(base_fee + tip),
+            None => self.max_fee_per_gas,
+        }
+    }
+
+    pub fn blob_gas_used(&self) -> u64 {
+        self.blob_versioned_hashes.len() as u64 * BLOB_GAS
+    }
+
+    pub(super) fn type_byte(&self) -> Option<u8> {
+        (!self.is_legacy()).then_some(self.tx_type as u8)
+    }
+
+    /// All that stands before the signature.
+    fn fields(&self) -> List {
+        let mut list = List::default();
+        if !self.is_legacy() {
+            list.field(&self.chain_id.unwrap_or_default());
+        }
+        list.field(&self.nonce);
+        if let Some(tip) = &self.max_priority_fee_per_gas {
+            list.field(tip);
+        }
+        list.field(&self.max_fee_per_gas).field(&self.gas_limit).field(&self.to);
+        list.field(&self.value).field(&self.input);
+        if !self.is_legacy() {
+            list.lists(&self.access_list, |item, out| {
+                out.field(&item.address).field(&item.storage_keys);
+            });
+        }
+        if self.tx_type == TxType::Blob {
+            list.field(&self.max_fee_per_blob_gas).field(&self.blob_versioned_hashes);
+        }
+        if self.tx_type == TxType::SetCode {
+            list.lists(&self.authorization_list, |item, out| {
+                out.field(&item.chain_id).field(&item.address).field(&item.nonce);
+                signature_fields(out, item.signature.v().into(), &item.signature);
+            });
+        }
+        list
+    }
+}
+
+impl Envelope {
+    /// The bytes that are hashed and that the transactions root is made of.
+    pub fn encoded(&self) -> Vec<u8> {
+        let mut list = self.tx.fields();
+        signature_fields(&mut list, self.v(), &self.signature);
+        list.into_bytes(self.tx.type_byte())
+    }
+
+    /// The parity of the signature; legacy transactions add a number that may hold the chain.
+    pub fn v(&self) -> u128 {
+        let parity = u128::from(self.signature.v());
+        match (self.tx.is_legacy(), self.tx.chain_id) {
+            (false, _) => parity,
+            (true, None) => 27 + parity,
+            (true, Some(chain_id)) => 35 + 2 * u128::from(chain_id) + parity,
         }
     }
 }
 
-fn calldata_gas(input: &Bytes) -> u64 {
-    input.iter().map(|byte| if *byte == 0 { 4 } else { 16 }).sum()
-}
-
-fn some_access_list(target: Address, rng: &mut StdRng) -> AccessList {
-    let storage_keys = (0..rng.random_range(0..3)).map(|_| B256::from(rng.random::<[u8; 32]>()));
-    AccessList(vec![AccessListItem { address: target, storage_keys: storage_keys.collect() }])
-}
-
-/// Version byte 1, the rest stands for a KZG commitment nobody here can check.
-fn blob_hash(rng: &mut StdRng) -> B256 {
-    let mut hash: [u8; 32] = rng.random();
-    if let Some(version) = hash.first_mut() {
-        *version = 1;
-    }
-    hash.into()
+fn signature_fields(list: &mut List, v: u128, signature: &Signature) {
+    list.field(&v).field(&signature.r()).field(&signature.s());
 }

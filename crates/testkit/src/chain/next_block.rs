@@ -5,12 +5,13 @@ use super::{
     block::{Ending, SimBlock},
     builder::BlockBuilder,
     cast::Cast,
-    envelope::Prices,
-    header,
+    draft::Prices,
+    fees::next_terms,
+    seal,
     state::State,
     transaction::SimTx,
+    withdrawal::Withdrawal,
 };
-use alloy_eips::eip4895::Withdrawal;
 use alloy_primitives::Keccak256;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
@@ -29,7 +30,7 @@ pub(super) fn next_block(
     state: &mut State,
     dropped: &mut Vec<SimTx>,
 ) -> SimBlock {
-    let terms = header::next_terms(&parent.header);
+    let terms = next_terms(&parent.header);
     let mut rng = rng_after(origin, parent);
     let [often, sometimes, rarely] = origin.cast.miners;
     let miner = match rng.random_range(0..10) {
@@ -49,7 +50,7 @@ pub(super) fn next_block(
         },
         number: parent.number() + 1,
         miner,
-        gas_limit: header::gas_limit(origin.config),
+        gas_limit: seal::gas_limit(origin.config),
         blobs_max: terms.blobs_max,
         recent: parent.txs.iter().filter_map(SimTx::created).collect(),
         txs: Vec::with_capacity(origin.config.txs_per_block),
@@ -60,7 +61,7 @@ pub(super) fn next_block(
     builder.fill(dropped);
     let withdrawals = withdraw(&mut builder);
     let ending = Ending { withdrawals, changes: builder.state.take_changes() };
-    let header = header::header(&mut builder, parent, &terms, &ending);
+    let header = seal::header(&mut builder, parent, &terms, &ending);
     SimBlock::seal(header, builder.txs, ending, origin.config.keep_text)
 }
 

@@ -4,8 +4,8 @@ use super::{
     SimConfig,
     block::{Ending, SimBlock},
     cast::Cast,
-    header,
     next_block::{Origin, next_block},
+    seal,
     state::{Account, State},
     transaction::SimTx,
 };
@@ -51,7 +51,7 @@ impl SimChain {
         let mut state = State::default();
         fund(&mut state, &cast);
         let ending = Ending { withdrawals: Vec::new(), changes: state.take_changes() };
-        let header = header::genesis(&config, &ending.changes);
+        let header = seal::genesis(&config, &ending.changes);
         let genesis = SimBlock::seal(header, Vec::new(), ending, config.keep_text);
         let genesis = Arc::new(genesis);
         let mut chain = Self {

@@ -1,8 +1,7 @@
 //! A transaction that is in a block, with all its effects.
 
-use super::{envelope::Envelope, frame::Frame, sale::Sale, scenario::Kind, state::Move};
-use alloy_consensus::{Eip658Value, Receipt, ReceiptEnvelope, ReceiptWithBloom, Transaction};
-use alloy_primitives::{Address, B256, Bloom, Log, TxKind};
+use super::{envelope::Envelope, frame::Frame, rlp::List, sale::Sale, scenario::Kind, state::Move};
+use alloy_primitives::{Address, B256, Bloom, Log};
 
 #[derive(Clone, Debug)]
 pub struct SimTx {
@@ -33,10 +32,7 @@ pub struct SimTx {
 impl SimTx {
     /// The target of a call; none for a creation.
     pub fn to(&self) -> Option<Address> {
-        match self.envelope.kind() {
-            TxKind::Call(to) => Some(to),
-            TxKind::Create => None,
-        }
+        self.envelope.tx.to.to().copied()
     }
 
     pub fn created(&self) -> Option<Address> {
@@ -64,13 +60,11 @@ impl SimTx {
         self.inner_moves.iter().any(touches)
     }
 
-    pub(crate) fn consensus_receipt(&self) -> ReceiptEnvelope {
-        let receipt = Receipt {
-            status: Eip658Value::Eip658(self.succeeded),
-            cumulative_gas_used: self.cumulative_gas_used,
-            logs: self.logs.clone(),
-        };
-        let receipt = ReceiptWithBloom { receipt, logs_bloom: self.bloom };
-        ReceiptEnvelope::from_typed(self.envelope.tx_type(), receipt)
+    /// The receipt as the receipts root takes it in: behind the type byte, as the transaction.
+    pub(crate) fn encoded_receipt(&self) -> Vec<u8> {
+        let mut list = List::default();
+        list.field(&self.succeeded).field(&self.cumulative_gas_used);
+        list.field(&self.bloom).field(&self.logs);
+        list.into_bytes(self.envelope.tx.type_byte())
     }
 }

@@ -84,7 +84,7 @@ impl Tamper {
 pub(super) fn rehashed(block: &SimBlock) -> B256 {
     let mut header = block.header.clone();
     header.parent_hash = keccak256(header.parent_hash);
-    header.hash_slow()
+    header.hash()
 }
 
 fn reparented(text: &Bytes, block: &SimBlock) -> Bytes {

@@ -4,8 +4,7 @@ use super::{
     transaction,
     writer::{Object, hex_string},
 };
-use crate::chain::SimBlock;
-use alloy_eips::eip4895::Withdrawal;
+use crate::chain::{SimBlock, Withdrawal};
 
 pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock, full: bool) {
     let mut object = Object::new(out);
@@ -47,26 +46,12 @@ fn header_fields(object: &mut Object, block: &SimBlock) {
     object.hex("extraData", &header.extra_data);
     object.hex("mixHash", header.mix_hash.as_slice());
     object.hex("nonce", header.nonce.as_slice());
-    let quantities = [
-        ("baseFeePerGas", header.base_fee_per_gas),
-        ("blobGasUsed", header.blob_gas_used),
-        ("excessBlobGas", header.excess_blob_gas),
-    ];
-    for (name, value) in quantities {
-        if let Some(value) = value {
-            object.quantity(name, value.into());
-        }
-    }
-    let hashes = [
-        ("withdrawalsRoot", header.withdrawals_root),
-        ("parentBeaconBlockRoot", header.parent_beacon_block_root),
-        ("requestsHash", header.requests_hash),
-    ];
-    for (name, hash) in hashes {
-        if let Some(hash) = hash {
-            object.hex(name, hash.as_slice());
-        }
-    }
+    object.quantity("baseFeePerGas", header.base_fee_per_gas.into());
+    object.quantity("blobGasUsed", header.blob_gas_used.into());
+    object.quantity("excessBlobGas", header.excess_blob_gas.into());
+    object.hex("withdrawalsRoot", header.withdrawals_root.as_slice());
+    object.hex("parentBeaconBlockRoot", header.parent_beacon_block_root.as_slice());
+    object.hex("requestsHash", header.requests_hash.as_slice());
 }
 
 fn withdrawal(out: &mut Vec<u8>, withdrawal: &Withdrawal) {

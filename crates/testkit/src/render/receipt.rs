@@ -9,7 +9,7 @@ pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock, index: usize, tx: &SimT
     object.quantity("blockNumber", block.number().into());
     object.hex("transactionHash", tx.hash.as_slice());
     object.quantity("transactionIndex", index as u128);
-    object.quantity("type", u8::from(tx.envelope.tx_type()).into());
+    object.quantity("type", tx.envelope.tx.tx_type as u128);
     object.hex("from", tx.from.as_slice());
     object.hex_or_null("to", tx.to().as_ref().map(|to| to.as_slice()));
     object.hex_or_null("contractAddress", tx.contract_address.as_ref().map(|a| a.as_slice()));

@@ -5,7 +5,6 @@
 
 use super::writer::{Object, array};
 use crate::chain::{Frame, FrameError, FrameKind, SimBlock, SimTx};
-use alloy_consensus::Transaction;
 
 pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock) {
     array(out, &block.txs, |out, tx| {
@@ -19,7 +18,7 @@ pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock) {
 }
 
 fn root(object: &mut Object, tx: &SimTx) {
-    object.quantity("gas", tx.envelope.gas_limit().into());
+    object.quantity("gas", tx.envelope.tx.gas_limit.into());
     object.quantity("gasUsed", tx.gas_used.into());
     fields(object, &tx.trace);
 }

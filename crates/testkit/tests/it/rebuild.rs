@@ -1,9 +1,10 @@
-//! Builds consensus objects back from JSON alone, so that hashes and roots can be computed anew.
+//! Builds consensus objects back from JSON alone, so that hashes and roots can be computed anew, with a
+//! library that the simulated chain does not use.
 
 use crate::json::{address, bytes, hash, list, u64, u128, u256};
 use alloy_consensus::{
-    Eip658Value, Header, Receipt, ReceiptEnvelope, ReceiptWithBloom, Signed, TxEip1559, TxEip2930,
-    TxEip4844, TxEip7702, TxLegacy, TxType,
+    Eip658Value, EthereumTxEnvelope, Header, Receipt, ReceiptEnvelope, ReceiptWithBloom, Signed,
+    TxEip1559, TxEip2930, TxEip4844, TxEip7702, TxLegacy, TxType,
 };
 use alloy_eips::{
     eip2930::{AccessList, AccessListItem},
@@ -13,7 +14,8 @@ use alloy_eips::{
 use alloy_primitives::{Address, B256, Bloom, Log, Signature, TxKind, keccak256};
 use secp256k1::{Message, SECP256K1, ecdsa::RecoverableSignature, ecdsa::RecoveryId};
 use serde_json::Value;
-use testkit::Envelope;
+
+pub type Envelope = EthereumTxEnvelope<TxEip4844>;
 
 pub fn header(block: &Value) -> Header {
     Header {

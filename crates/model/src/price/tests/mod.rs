@@ -5,6 +5,7 @@ mod ordinary;
 
 use alloy_primitives::{Address, B256, U256, keccak256};
 
+use super::square_root::square_root;
 use super::*;
 use crate::chain::ExchangeKind;
 use crate::facts::{Pool, PoolId, PoolState};
@@ -69,8 +70,8 @@ pub fn ranged(spacing: i32, first: (&str, u128), second: (&str, u128)) -> PoolAt
         panic!("a pair has reserves")
     };
     let wide = |it: U256| alloy_primitives::U512::from(it);
-    let root = ((wide(reserve1) << 192usize) / wide(reserve0)).root(2);
-    let liquidity = (wide(reserve0) * wide(reserve1)).root(2);
+    let root = square_root((wide(reserve1) << 192usize) / wide(reserve0));
+    let liquidity = square_root(wide(reserve0) * wide(reserve1));
     at.state = PoolState::Ranged { sqrt_price: root.to(), liquidity: liquidity.to(), tick: 0 };
     at
 }
