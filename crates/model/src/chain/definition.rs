@@ -6,7 +6,9 @@
 use alloy_primitives::{Address, B256};
 use serde::Deserialize;
 
-use super::{ChainId, Operation, hex_text, name};
+use super::id::ChainId;
+use super::operation::Operation;
+use super::{hex_text, name};
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +26,11 @@ pub struct Chain {
     pub confirmations: u64,
     /// Typical time between two blocks.
     pub block_time_ms: u64,
-    pub operations: Vec<Operation>,
+    /// What may be asked of the chain, all of it. Left out: what chains of its sort offer by default.
+    pub operations: Option<Vec<Operation>>,
+    /// What it offers beside the default.
+    #[serde(default)]
+    pub also_offers: Vec<Operation>,
     pub native: Coin,
     pub wrapped: Option<Wrapped>,
     #[serde(default)]
@@ -39,7 +45,18 @@ pub struct Chain {
 
 impl Chain {
     pub fn offers(&self, operation: Operation) -> bool {
-        self.operations.contains(&operation)
+        match &self.operations {
+            Some(all) => all.contains(&operation),
+            None => {
+                operation.is_offered_by_default(self.testnet)
+                    || self.also_offers.contains(&operation)
+            }
+        }
+    }
+
+    /// All that may be asked of this chain.
+    pub fn offered(&self) -> Vec<Operation> {
+        Operation::ALL.into_iter().filter(|operation| self.offers(*operation)).collect()
     }
 
     /// The exchange a request names: case, spaces, dashes and underscores do not matter.
