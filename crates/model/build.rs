@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
         if path.extension().is_some_and(|it| it == "toml") {
-            let slug = path.file_stem().and_then(|it| it.to_str()).ok_or("a file name is not text")?;
+            let slug =
+                path.file_stem().and_then(|it| it.to_str()).ok_or("a file name is not text")?;
             slugs.push(slug.to_owned());
         }
     }

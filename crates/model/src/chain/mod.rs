@@ -6,7 +6,6 @@
 
 mod builtin;
 mod definition;
-mod hex_text;
 mod id;
 mod name;
 mod operation;
@@ -15,9 +14,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use crate::exchange_families::{Exchange, ExchangeKind};
 pub use definition::{
-    Chain, Coin, Exchange, ExchangeKind, Marketplace, MarketplaceContract, NativePool, Stable,
-    Verification, Wrapped,
+    Chain, Coin, Marketplace, MarketplaceContract, NativePool, Stable, Verification, Wrapped,
 };
 pub use id::ChainId;
 pub use operation::Operation;

@@ -5,12 +5,11 @@
 
 use serde::Deserialize;
 
-use super::definition::{
-    Chain, Coin, Exchange, Marketplace, NativePool, Stable, Verification, Wrapped,
-};
+use super::definition::{Chain, Coin, Marketplace, NativePool, Stable, Verification, Wrapped};
 use super::id::ChainId;
 use super::name;
 use super::operation::Operation;
+use crate::exchange_families::Exchange;
 
 /// `id` and `name` suffice. What is left out of a new chain: 18-decimals ETH, 12 confirmations, a
 /// block every 2 s, every operation, and no guesses about its forms.

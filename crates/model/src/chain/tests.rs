@@ -278,7 +278,7 @@ fn an_exchange_goes_by_its_names_and_by_its_factory() {
     assert_eq!(table.find("cronos").unwrap().exchange_named("mm finance").unwrap().names[1], "mm");
     for exchange in table.iter().flat_map(|chain| &chain.exchanges) {
         assert!(exchange.fees.is_empty() || exchange.kind == ExchangeKind::V3, "{}", exchange.name);
-        let spaced = exchange.kind == ExchangeKind::Slipstream;
+        let spaced = exchange.kind == ExchangeKind::SLIPSTREAM;
         assert_eq!(spaced, !exchange.tick_spacings.is_empty(), "{}", exchange.name);
     }
     let pancake = table.find("bsc").unwrap().exchange_named("pancakeswapv3").unwrap();
