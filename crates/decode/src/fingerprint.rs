@@ -2,7 +2,7 @@
 //! two fingerprints may differ, facts of one never do.
 
 use alloy_primitives::{B256, Keccak256};
-use model::chain::{Chain, ExchangeKind};
+use model::chain::Chain;
 
 use crate::VERSION;
 
@@ -19,7 +19,7 @@ pub fn fingerprint(chain: &Chain) -> B256 {
         });
     });
     sum.list("exchanges", &chain.exchanges, |sum, exchange| {
-        sum.bytes(kind(exchange.kind));
+        sum.bytes(exchange.kind.name.as_bytes());
         sum.bytes(exchange.factory.as_slice());
         sum.bytes(exchange.deployer.as_ref().map_or(&[], |it| it.as_slice()));
         sum.bytes(exchange.init_code_hash.as_ref().map_or(&[], |it| it.as_slice()));
@@ -33,19 +33,6 @@ pub fn fingerprint(chain: &Chain) -> B256 {
     });
     sum.list("native pools", &chain.native_pools, |sum, it| sum.bytes(it.address.as_slice()));
     sum.0.finalize()
-}
-
-/// Spelled out, so that a variant that moves in the list keeps its name here.
-fn kind(kind: ExchangeKind) -> &'static [u8] {
-    match kind {
-        ExchangeKind::V2 => b"v2",
-        ExchangeKind::V3 => b"v3",
-        ExchangeKind::V4 => b"v4",
-        ExchangeKind::Camelot => b"camelot",
-        ExchangeKind::Solidly => b"solidly",
-        ExchangeKind::Algebra => b"algebra",
-        ExchangeKind::Slipstream => b"slipstream",
-    }
 }
 
 /// Everything with its length in front: no two lists read the same.

@@ -1,12 +1,16 @@
-//! What the rest of the house talks about: raw chain objects, the chain table, dates, cursors.
+//! What the other crates talk about: raw chain objects, the chain table, the families of exchanges,
+//! facts, prices, dates, cursors.
 //!
 //! No IO, no async, no clock. The same input gives the same output on every machine.
 
+pub mod abi;
 pub mod bloom;
 pub mod chain;
 pub mod cursor;
 pub mod date;
+pub mod exchange_families;
 pub mod facts;
+mod hex_text;
 pub mod price;
 pub mod proof;
 pub mod raw;

@@ -1,79 +1,77 @@
 //! Whose pools these are: tries every two tokens that moved through a pool in one transaction.
 //!
 //! In: a pool and those tokens. Out: what the pool is, if a factory of the chain table made it.
-//! What was once worked out is kept, as it can never turn out differently; the answer depends on the
-//! question alone.
+//! What was once worked out is cached, as it can never turn out differently; the answer depends on the
+//! candidate alone. Must not know the families: each says itself how its pools are proven.
 
-use alloy_primitives::map::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use alloy_primitives::Address;
-use model::chain::{Chain, Exchange, ExchangeKind};
+use alloy_primitives::map::HashMap;
+use alloy_primitives::{Address, B256};
+use model::chain::{Chain, Exchange};
+use model::exchange_families::PoolGuess;
 use model::facts::{Pool, PoolId};
 
-use super::{create2, v4};
-
-/// Tokens tried for one pool in one transaction. Two are usual; more are there to cost us time.
-pub const TOKENS_MAX: usize = 6;
-/// Pairs tried in one block, known ones included, lest the answer depend on what is known. Real blocks
-/// need hundreds; the bound is a fifth of a second of hashing.
+/// Pairs tried in one block, cached ones included, lest the answer depend on the cache. Real blocks need
+/// hundreds; the bound is a fifth of a second of hashing.
 const PAIRS_MAX: u32 = 6_000;
-/// When as many are kept, all are dropped: simple, and rare.
-const KEPT_MAX: usize = 100_000;
+/// When as many are cached, all are dropped: simple, and rare.
+const CACHED_MAX: usize = 100_000;
 
-/// A pool, two tokens, and for v4 the fee that a swap paid and who acted.
-type Guess = (PoolId, Address, Address, Option<u32>, Option<Address>);
+/// A pool, two tokens, and for pools in one contract the fee that a swap paid and who acted.
+type GuessKey = (PoolId, [Address; 2], Option<u32>, Option<Address>);
 
-/// What is asked about a pool.
-pub struct Suspect<'a> {
+/// A pool that may be of an exchange.
+pub struct PoolCandidate<'a> {
     pub id: PoolId,
+    /// Who emitted the event: the pool itself, or the one contract that holds it.
+    pub emitter: Address,
     /// Whether it holds ranges of liquidity, and not plain reserves.
     pub ranged: bool,
     pub paid: Option<u32>,
-    /// v4 only: who acted on the pool, which may be its own hook.
     pub actor: Option<Address>,
+    /// Those that moved; in any order.
     pub tokens: &'a [Address],
 }
 
 pub struct Prover {
     exchanges: Vec<Exchange>,
-    /// Pool ids are only unique inside one contract, so there can be but one.
-    manager: Option<Address>,
-    kept: RwLock<HashMap<Guess, Option<Pool>>>,
+    cache: RwLock<HashMap<GuessKey, Option<Pool>>>,
 }
 
 /// How many more pairs may be tried in the block at hand.
-pub struct Patience(u32);
+pub struct HashBudget(u32);
 
-impl Default for Patience {
+impl Default for HashBudget {
     fn default() -> Self {
-        Patience(PAIRS_MAX)
+        HashBudget(PAIRS_MAX)
     }
 }
 
 impl Prover {
     pub fn new(chain: &Chain) -> Prover {
-        let exchanges = chain.exchanges.clone();
-        let manager = exchanges.iter().find(|it| it.kind == ExchangeKind::V4).map(|it| it.factory);
-        Prover { exchanges, manager, kept: RwLock::default() }
+        let mut exchanges = chain.exchanges.clone();
+        // Pool ids are only unique inside one contract, so of each such family there can be but one.
+        let mut known = Vec::new();
+        exchanges.retain(|it| {
+            let is_second = it.kind.is_singleton && known.contains(&it.kind);
+            known.push(it.kind);
+            !is_second
+        });
+        Prover { exchanges, cache: RwLock::default() }
     }
 
-    /// The one contract that holds the v4 pools.
-    pub fn manager(&self) -> Option<Address> {
-        self.manager
+    /// The exchange whose factory this is, if its family has this event.
+    pub fn factory(&self, address: Address, topic: B256) -> Option<&Exchange> {
+        self.exchanges.iter().find(|it| it.factory == address && it.kind.has_event(topic))
     }
 
-    /// The exchange whose factory this is, if it makes pools of one of these kinds.
-    pub fn factory(&self, address: Address, kinds: &[ExchangeKind]) -> Option<&Exchange> {
-        self.exchanges.iter().find(|it| it.factory == address && kinds.contains(&it.kind))
-    }
-
-    pub fn prove(&self, suspect: &Suspect, patience: &mut Patience) -> Option<Pool> {
-        for (n, first) in suspect.tokens.iter().enumerate() {
-            for second in suspect.tokens.iter().skip(n + 1) {
-                patience.0 = patience.0.checked_sub(1)?;
-                let (token0, token1) = (first.min(second), first.max(second));
-                if let Some(pool) = self.guess(suspect, *token0, *token1) {
+    pub fn prove(&self, candidate: &PoolCandidate, budget: &mut HashBudget) -> Option<Pool> {
+        for (n, first) in candidate.tokens.iter().enumerate() {
+            for second in candidate.tokens.iter().skip(n + 1) {
+                budget.0 = budget.0.checked_sub(1)?;
+                let tokens = [*first.min(second), *first.max(second)];
+                if let Some(pool) = self.cached(candidate, tokens) {
                     return Some(pool);
                 }
             }
@@ -81,51 +79,33 @@ impl Prover {
         None
     }
 
-    fn guess(&self, suspect: &Suspect, token0: Address, token1: Address) -> Option<Pool> {
-        let guess = (suspect.id, token0, token1, suspect.paid, suspect.actor);
-        if let Some(known) = self.kept.read().unwrap_or_else(PoisonError::into_inner).get(&guess) {
+    fn cached(&self, candidate: &PoolCandidate, tokens: [Address; 2]) -> Option<Pool> {
+        let key = (candidate.id, tokens, candidate.paid, candidate.actor);
+        if let Some(known) = self.cache.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return known.clone();
         }
-        let found = self.work_out(suspect, token0, token1);
-        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
+        let found = self.derive(candidate, tokens);
+        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+        if cache.len() >= CACHED_MAX {
+            cache.clear();
         }
-        kept.insert(guess, found.clone());
+        cache.insert(key, found.clone());
         found
     }
 
-    fn work_out(&self, suspect: &Suspect, token0: Address, token1: Address) -> Option<Pool> {
-        match suspect.id {
-            PoolId::Contract(pool) => self
-                .exchanges
-                .iter()
-                .filter(|it| is_ranged(it.kind) == suspect.ranged)
-                .find_map(|it| create2::prove(it, pool, token0, token1)),
-            PoolId::V4(id) => {
-                let (fee, spacing, hooks) =
-                    v4::guess(id, [token0, token1], suspect.paid, suspect.actor)?;
-                Some(Pool {
-                    id: suspect.id,
-                    factory: self.manager?,
-                    kind: ExchangeKind::V4,
-                    token0,
-                    token1,
-                    fee: Some(fee),
-                    tick_spacing: Some(spacing),
-                    hooks,
-                    stable: None,
-                })
-            }
-        }
-    }
-}
-
-fn is_ranged(kind: ExchangeKind) -> bool {
-    match kind {
-        ExchangeKind::V3 | ExchangeKind::V4 | ExchangeKind::Algebra | ExchangeKind::Slipstream => {
-            true
-        }
-        ExchangeKind::V2 | ExchangeKind::Camelot | ExchangeKind::Solidly => false,
+    fn derive(&self, candidate: &PoolCandidate, tokens: [Address; 2]) -> Option<Pool> {
+        let PoolCandidate { id, paid, actor, .. } = *candidate;
+        let guess = PoolGuess { id, tokens, paid, actor };
+        let may_be_of = |it: &&Exchange| {
+            let is_home = match id {
+                PoolId::Contract(_) => !it.kind.is_singleton,
+                PoolId::V4(_) => it.kind.is_singleton && it.factory == candidate.emitter,
+            };
+            is_home && it.kind.is_ranged == candidate.ranged
+        };
+        self.exchanges.iter().filter(may_be_of).find_map(|exchange| {
+            let terms = (exchange.kind.prove)(exchange, &guess)?;
+            Some(Pool::new(id, exchange, tokens, terms))
+        })
     }
 }

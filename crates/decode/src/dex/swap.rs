@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::map::HashMap;
+use model::exchange_families::{Event, Flow};
 use model::facts::{Pool, PoolId, PoolState};
 use model::raw::Block;
 
-use super::event::{Event, Flow};
-use super::prove::Patience;
-use super::{Dex, transactions};
+use super::logs::transactions;
+use super::pools::Dex;
+use super::prove::HashBudget;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Swap {
@@ -24,22 +25,22 @@ pub struct Swap {
 impl Dex {
     /// All swaps of a block in the order of their logs.
     pub fn swaps(&self, block: &Block) -> Vec<Swap> {
-        let mut patience = Patience::default();
+        let mut budget = HashBudget::default();
         let mut seen = BTreeMap::new();
         let mut swaps = Vec::new();
         for (tx_index, logs) in transactions(block) {
-            let hits = self.hits(logs);
-            self.attribute(&hits, logs, &mut seen, &mut patience);
+            let found = self.pool_logs(logs);
+            self.attribute(&found, logs, &mut seen, &mut budget);
             let mut states: HashMap<PoolId, PoolState> = HashMap::default();
-            for hit in hits {
-                match hit.event {
+            for it in found {
+                match it.event {
                     Event::State(state) => {
-                        states.insert(hit.id, state);
+                        states.insert(it.id, state);
                     }
                     Event::Swap(mut flow) => {
                         // Pairs tell their reserves just before they tell of the swap.
-                        flow.state = flow.state.or_else(|| states.get(&hit.id).cloned());
-                        let (pool, log_index) = (hit.id, hit.log_index);
+                        flow.state = flow.state.or_else(|| states.get(&it.id).cloned());
+                        let (pool, log_index) = (it.id, it.log_index);
                         swaps.push(Swap { tx_index, log_index, pool, known: None, flow });
                     }
                     _ => {}

@@ -8,7 +8,7 @@ use alloy_primitives::{B256, U256, b256};
 use super::registry::Protocol;
 use super::sale::Sale;
 use super::scene::Event;
-use super::words::Words;
+use model::abi::Words;
 
 pub const MATCHED: B256 = b256!("61cbb2a3dee0b6064c2e681aadd61677fb4ef319f0b547508d495626f5a62f64");
 

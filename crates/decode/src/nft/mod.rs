@@ -12,7 +12,6 @@ mod registry;
 mod sale;
 mod scene;
 mod seaport;
-mod words;
 mod wyvern;
 mod x2y2;
 mod zerox;

@@ -6,9 +6,8 @@
 use alloy_primitives::{Address, B256, U256, b256};
 use model::raw::Log;
 
-use super::words::{Words, address};
+use model::abi::{TRANSFER, Words, address};
 
-const TRANSFER: B256 = b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 const SINGLE: B256 = b256!("c3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62");
 const BATCH: B256 = b256!("4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb");
 
@@ -83,10 +82,10 @@ impl Moves {
         match topics {
             [_, from, to, id] if kind == TRANSFER => {
                 let id = U256::from_be_bytes(id.0);
-                push(Form::Nft, Address::ZERO, address(from)?, address(to)?, id, U256::ONE);
+                push(Form::Nft, Address::ZERO, address(*from)?, address(*to)?, id, U256::ONE);
             }
             [_, from, to] if kind == TRANSFER => {
-                let (from, to, amount) = (address(from)?, address(to)?, data.uint(0)?);
+                let (from, to, amount) = (address(*from)?, address(*to)?, data.uint(0)?);
                 push(Form::Coin, Address::ZERO, from, to, amount, U256::ONE);
                 self.coins.push(Coin { at, token: contract, from, to, amount });
             }
@@ -96,11 +95,11 @@ impl Moves {
                 self.coins.push(Coin { at, token: contract, from, to, amount: id });
             }
             [_, operator, from, to] if kind == SINGLE => {
-                let (operator, from, to) = (address(operator)?, address(from)?, address(to)?);
+                let (operator, from, to) = (address(*operator)?, address(*from)?, address(*to)?);
                 push(Form::Multi, operator, from, to, data.uint(0)?, data.uint(1)?);
             }
             [_, operator, from, to] if kind == BATCH => {
-                let (operator, from, to) = (address(operator)?, address(from)?, address(to)?);
+                let (operator, from, to) = (address(*operator)?, address(*from)?, address(*to)?);
                 for (id, many) in data.uints(0)?.into_iter().zip(data.uints(1)?) {
                     push(Form::Multi, operator, from, to, id, many);
                 }

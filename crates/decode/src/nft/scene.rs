@@ -6,7 +6,7 @@ use model::raw::{Log, Tx};
 
 use super::moves::Moves;
 use super::registry::Protocol;
-use super::words::{Words, address};
+use model::abi::{Words, address};
 
 /// A log with which an exchange tells of a sale.
 pub struct Event<'a> {
@@ -28,7 +28,7 @@ impl<'a> Event<'a> {
 
     /// The address in an indexed field; the first is 1.
     pub fn indexed(&self, place: usize) -> Option<Address> {
-        address(self.log.topics.as_ref()?.get(place)?)
+        address(*self.log.topics.as_ref()?.get(place)?)
     }
 }
 

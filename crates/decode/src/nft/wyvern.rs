@@ -10,7 +10,7 @@ use super::moves::{Coin, Form, Move};
 use super::registry::Protocol;
 use super::sale::{Sale, add_token};
 use super::scene::{Event, Scene};
-use super::words::Words;
+use model::abi::Words;
 
 pub const MATCHED: B256 = b256!("c4109843e0b7d514e4c093114b863f8e7d8d9a458c372cd51bfe526b588006c9");
 

@@ -8,7 +8,7 @@ use alloy_primitives::{B256, U256, b256};
 use super::registry::Protocol;
 use super::sale::{ByContract, Sale, add_token};
 use super::scene::{Event, Scene};
-use super::words::Words;
+use model::abi::Words;
 
 pub const INVENTORY: B256 =
     b256!("3cbb63f144840e5b1b0a38a7c19211d2e89de4d7c5faf8b2d3c1776c302d1d33");

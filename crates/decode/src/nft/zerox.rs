@@ -9,7 +9,7 @@ use alloy_primitives::{Address, B256, U256, address, b256};
 use super::registry::Protocol;
 use super::sale::Sale;
 use super::scene::{Event, Scene};
-use super::words::Words;
+use model::abi::Words;
 
 pub const ERC721_FILLED: B256 =
     b256!("50273fa02273cceea9cf085b42de5c8af60624140168bd71357db833535877af");

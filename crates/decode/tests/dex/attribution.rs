@@ -15,10 +15,10 @@ pub fn address_of(exchange: &Exchange, token0: Address, token1: Address, fee: u3
     let words = |list: &[B256]| keccak256(list.iter().flat_map(|it| it.0).collect::<Vec<u8>>());
     let (a, b) = (token0.into_word(), token1.into_word());
     let packed = |tail: &[u8]| keccak256([token0.as_slice(), token1.as_slice(), tail].concat());
-    let salt = match exchange.kind {
-        ExchangeKind::V2 | ExchangeKind::Camelot => packed(&[]),
-        ExchangeKind::Solidly => packed(&[0]),
-        ExchangeKind::Algebra => words(&[a, b]),
+    let salt = match exchange.kind.name {
+        "v2" | "camelot" => packed(&[]),
+        "solidly" => packed(&[0]),
+        "algebra" => words(&[a, b]),
         _ => words(&[a, b, word(fee)]),
     };
     let creator = exchange.deployer.unwrap_or(exchange.factory);
@@ -29,11 +29,9 @@ pub fn address_of(exchange: &Exchange, token0: Address, token1: Address, fee: u3
 }
 
 pub fn event_of(kind: ExchangeKind, pool: Address) -> Log {
-    match kind {
-        ExchangeKind::V3 | ExchangeKind::Algebra | ExchangeKind::Slipstream => {
-            swap_v3(pool, [1, -1], (U256::from(1) << 96usize, 5, 0))
-        }
-        ExchangeKind::Solidly => log(pool, "Sync(uint256,uint256)", &[], &[word(5), word(6)]),
+    match kind.name {
+        "v3" | "algebra" | "slipstream" => swap_v3(pool, [1, -1], (U256::from(1) << 96usize, 5, 0)),
+        "solidly" => log(pool, "Sync(uint256,uint256)", &[], &[word(5), word(6)]),
         _ => sync(pool, 5, 6),
     }
 }
@@ -45,9 +43,9 @@ fn every_exchange_with_a_known_code_proves_its_pools_on_every_chain() {
     for chain in ChainTable::builtin().unwrap().iter() {
         let dex = Dex::new(chain);
         for exchange in chain.exchanges.iter().filter(|it| it.init_code_hash.is_some()) {
-            let fees = match exchange.kind {
-                ExchangeKind::V3 => exchange.fees.clone(),
-                ExchangeKind::Slipstream => exchange.tick_spacings.clone(),
+            let fees = match exchange.kind.name {
+                "v3" => exchange.fees.clone(),
+                "slipstream" => exchange.tick_spacings.clone(),
                 _ => vec![0],
             };
             for fee in fees {
@@ -63,7 +61,7 @@ fn every_exchange_with_a_known_code_proves_its_pools_on_every_chain() {
                 assert_eq!((facts.seen[0].token0, facts.seen[0].token1), (token0, token1));
                 let expected = (exchange.kind == ExchangeKind::V3).then_some(fee);
                 assert_eq!(facts.seen[0].fee, expected);
-                if exchange.kind == ExchangeKind::Slipstream {
+                if exchange.kind == ExchangeKind::SLIPSTREAM {
                     assert_eq!(facts.seen[0].tick_spacing, i32::try_from(fee).ok());
                 }
                 proven += 1;

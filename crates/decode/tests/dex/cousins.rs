@@ -28,7 +28,7 @@ fn a_slipstream_pool_is_created_with_a_spacing_and_swaps_as_v3_does() {
     let block = block(vec![vec![created, swap_v3(pool, [7, -6], (root, 50, 0))]]);
     let swaps = Dex::new(&base).swaps(&block);
     let known = swaps[0].known.as_ref().unwrap();
-    assert_eq!((known.kind, known.factory), (ExchangeKind::Slipstream, factory));
+    assert_eq!((known.kind, known.factory), (ExchangeKind::SLIPSTREAM, factory));
     assert_eq!((known.token0, known.token1), (token0, token1));
     assert_eq!((known.fee, known.tick_spacing), (None, Some(100)));
     assert_eq!(swaps[0].flow.amount0_in, U256::from(7));
@@ -50,7 +50,7 @@ fn solidly_v3_tells_of_a_new_pool_in_the_words_of_v3() {
     let facts = Dex::new(&eth).pools(&block(vec![vec![created]]));
     assert_eq!(
         (facts.seen[0].kind, facts.seen[0].tick_spacing),
-        (ExchangeKind::Slipstream, Some(10))
+        (ExchangeKind::SLIPSTREAM, Some(10))
     );
     assert_eq!(facts.seen[0].factory, factory);
 }

@@ -232,18 +232,18 @@ fn solidly_and_algebra_pools_are_known_by_their_creation() {
         let sync = log(pool, "Sync(uint256,uint256)", &[], &[word(5), word(6)]);
         let facts = Dex::new(&base).pools(&block(vec![vec![created, sync]]));
         assert_eq!(only_pool(&facts).stable, Some(stable));
-        assert_eq!(only_pool(&facts).kind, ExchangeKind::Solidly);
+        assert_eq!(only_pool(&facts).kind, ExchangeKind::SOLIDLY);
         let expected = PoolState::Reserves { reserve0: U256::from(5), reserve1: U256::from(6) };
         assert_eq!(only_state(&facts).2, expected);
     }
     let polygon = chain("polygon");
     let factory =
-        polygon.exchanges.iter().find(|it| it.kind == ExchangeKind::Algebra).unwrap().factory;
+        polygon.exchanges.iter().find(|it| it.kind == ExchangeKind::ALGEBRA).unwrap().factory;
     let topics = [token0.into_word(), token1.into_word()];
     let created = log(factory, "Pool(address,address,address)", &topics, &[pool.into_word()]);
     let facts = Dex::new(&polygon)
         .pools(&block(vec![vec![created, swap_v3(pool, [1, -1], (root(1), 5, 0))]]));
-    assert_eq!((only_pool(&facts).kind, only_pool(&facts).fee), (ExchangeKind::Algebra, None));
+    assert_eq!((only_pool(&facts).kind, only_pool(&facts).fee), (ExchangeKind::ALGEBRA, None));
 }
 
 #[test]

@@ -3,10 +3,14 @@
 //! In: TOML. Out: [`Chain`] with exact addresses and hashes. An unknown field or a mistyped address
 //! is an error, so a slip in a file is caught when the table is loaded, not when a price is wrong.
 
-use alloy_primitives::{Address, B256};
+use alloy_primitives::Address;
 use serde::Deserialize;
 
-use super::{ChainId, Operation, hex_text, name};
+use super::id::ChainId;
+use super::name;
+use super::operation::Operation;
+use crate::exchange_families::Exchange;
+use crate::hex_text;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +28,11 @@ pub struct Chain {
     pub confirmations: u64,
     /// Typical time between two blocks.
     pub block_time_ms: u64,
-    pub operations: Vec<Operation>,
+    /// What may be asked of the chain, all of it. Left out: what chains of its sort offer by default.
+    pub operations: Option<Vec<Operation>>,
+    /// What it offers beside the default.
+    #[serde(default)]
+    pub also_offers: Vec<Operation>,
     pub native: Coin,
     pub wrapped: Option<Wrapped>,
     #[serde(default)]
@@ -39,7 +47,18 @@ pub struct Chain {
 
 impl Chain {
     pub fn offers(&self, operation: Operation) -> bool {
-        self.operations.contains(&operation)
+        match &self.operations {
+            Some(all) => all.contains(&operation),
+            None => {
+                operation.is_offered_by_default(self.testnet)
+                    || self.also_offers.contains(&operation)
+            }
+        }
+    }
+
+    /// All that may be asked of this chain.
+    pub fn offered(&self) -> Vec<Operation> {
+        Operation::ALL.into_iter().filter(|operation| self.offers(*operation)).collect()
     }
 
     /// The exchange a request names: case, spaces, dashes and underscores do not matter.
@@ -121,57 +140,6 @@ impl Stable {
     pub fn is_backed_at(&self, timestamp: u64) -> bool {
         self.lost_peg_at.is_none_or(|lost| timestamp < lost)
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Exchange {
-    /// For people: "Uniswap v2".
-    pub name: String,
-    /// How a request spells it; without one, it goes by its factory address alone.
-    #[serde(default)]
-    pub names: Vec<String>,
-    pub kind: ExchangeKind,
-    #[serde(deserialize_with = "hex_text::address")]
-    pub factory: Address,
-    /// The contract that creates the pools, where it is not the factory.
-    #[serde(default, deserialize_with = "hex_text::optional_address")]
-    pub deployer: Option<Address>,
-    /// Absent where a pool's address cannot be derived and must be indexed.
-    #[serde(default, deserialize_with = "hex_text::optional_hash")]
-    pub init_code_hash: Option<B256>,
-    /// Fee tiers in millionths, for kinds that have one pool per tier. Empty: not known.
-    #[serde(default)]
-    pub fees: Vec<u32>,
-    /// Tick spacings, for kinds that have one pool per spacing. Empty: not known.
-    #[serde(default)]
-    pub tick_spacings: Vec<u32>,
-}
-
-impl Exchange {
-    /// The address that CREATE2 derives pools from.
-    pub fn pool_creator(&self) -> Address {
-        self.deployer.unwrap_or(self.factory)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ExchangeKind {
-    /// Uniswap v2: one constant-product pair per two tokens.
-    V2,
-    /// Uniswap v3: one pool per two tokens and fee tier.
-    V3,
-    /// Uniswap v4: all pools inside one contract, given as the factory.
-    V4,
-    /// V2 pairs of which some follow a stable curve, so reserves alone do not give the price.
-    Camelot,
-    /// Volatile and stable pools, created as minimal proxies.
-    Solidly,
-    /// Concentrated liquidity without fee tiers, pools from a separate deployer.
-    Algebra,
-    /// V3 pools told apart by their tick spacing, as the fee may change.
-    Slipstream,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -2,7 +2,7 @@
 //!
 //! In: text of strangers, of any length. Out: one normal form, or a number. Never panics.
 
-use super::ChainId;
+use super::id::ChainId;
 
 /// Lower case, every run of spaces, dashes and underscores one dash: `Polygon  Amoy` is
 /// `polygon-amoy`.

@@ -5,10 +5,11 @@
 
 use serde::Deserialize;
 
-use super::{
-    Chain, ChainId, Coin, Exchange, Marketplace, NativePool, Operation, Stable, Verification,
-    Wrapped, name,
-};
+use super::definition::{Chain, Coin, Marketplace, NativePool, Stable, Verification, Wrapped};
+use super::id::ChainId;
+use super::name;
+use super::operation::Operation;
+use crate::exchange_families::Exchange;
 
 /// `id` and `name` suffice. What is left out of a new chain: 18-decimals ETH, 12 confirmations, a
 /// block every 2 s, every operation, and no guesses about its forms.
@@ -42,6 +43,8 @@ impl PrivateChain {
 
     /// Lays what is given here over `base`; `base` keeps its id, name and slug.
     pub(super) fn over(self, base: Chain) -> Chain {
+        // Settled before `testnet` may change: what a chain offered, it goes on offering.
+        let operations = self.operations.unwrap_or_else(|| base.offered());
         let mut names = base.names;
         names.extend(self.names);
         Chain {
@@ -53,7 +56,8 @@ impl PrivateChain {
             verification: self.verification.unwrap_or(base.verification),
             confirmations: self.confirmations.unwrap_or(base.confirmations),
             block_time_ms: self.block_time_ms.unwrap_or(base.block_time_ms),
-            operations: self.operations.unwrap_or(base.operations),
+            operations: Some(operations),
+            also_offers: Vec::new(),
             native: self.native.unwrap_or(base.native),
             wrapped: self.wrapped.or(base.wrapped),
             stables: self.stables.unwrap_or(base.stables),
@@ -75,7 +79,8 @@ impl PrivateChain {
             verification: Verification::Lenient,
             confirmations: 12,
             block_time_ms: 2_000,
-            operations: Operation::ALL.to_vec(),
+            operations: Some(Operation::ALL.to_vec()),
+            also_offers: Vec::new(),
             native: Coin { name: "Ether".into(), symbol: "ETH".into(), decimals: 18 },
             wrapped: None,
             stables: Vec::new(),

@@ -1,11 +1,15 @@
-//! All chains this house knows, found by id or by any of their names.
+//! All chains that are known, found by id or by any of their names.
 //!
 //! In: the built-in files and the operator's chains. Out: `&Chain`. Two chains never share an id or
 //! a name: `insert` is the only way in and checks both.
 
 use std::collections::BTreeMap;
 
-use super::{Chain, ChainId, Operation, PrivateChain, builtin, name};
+use super::definition::Chain;
+use super::id::ChainId;
+use super::operation::Operation;
+use super::private::PrivateChain;
+use super::{builtin, name};
 
 /// `linea` and `linea sepolia` stand with the same id in the interface's table.
 const LINEA: ChainId = ChainId(0xe708);

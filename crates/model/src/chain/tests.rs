@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-/// The interface's table, linea with the id behaviour.md gives it.
+/// The interface's table, linea with the id that behaviour.md gives it; arbitrum sepolia is named for RPC.
 const INTERFACE: &[(&str, &str)] = &[
     ("eth", "0x1"),
     ("sepolia", "0xaa36a7"),
@@ -18,6 +18,7 @@ const INTERFACE: &[(&str, &str)] = &[
     ("palm", "0x2a15c308d"),
     ("cronos", "0x19"),
     ("arbitrum", "0xa4b1"),
+    ("arbitrum sepolia", "0x66eee"),
     ("gnosis", "0x64"),
     ("gnosis testnet", "0x27d8"),
     ("chiliz", "0x15b38"),
@@ -157,21 +158,48 @@ fn the_token_price_takes_the_printed_linea_id() {
 }
 
 #[test]
-fn the_token_price_is_offered_on_the_interfaces_list_alone() {
+fn of_the_interfaces_chains_the_token_price_is_offered_on_its_list_alone() {
     let table = table();
-    let offering = table.iter().filter(|chain| chain.offers(Operation::TokenPrice));
-    let offering: BTreeSet<&str> = offering.map(|chain| chain.slug.as_str()).collect();
-    assert_eq!(offering, TOKEN_PRICE.iter().copied().collect());
     for (name, _) in INTERFACE {
         let chain = table.find(name).unwrap();
+        let priced = TOKEN_PRICE.contains(&chain.slug.as_str());
+        assert_eq!(chain.offers(Operation::TokenPrice), priced, "{name}");
         let elsewhere = Operation::ALL.into_iter().filter(|it| *it != Operation::TokenPrice);
         assert!(elsewhere.into_iter().all(|operation| chain.offers(operation)), "{name}");
     }
+    let found = TOKEN_PRICE.iter().filter(|slug| table.find(slug).is_some());
+    assert_eq!(found.count(), TOKEN_PRICE.len());
+}
+
+#[test]
+fn a_file_need_not_say_what_may_be_asked_of_its_chain() {
+    let plain = "id = 7\nname = 'Seven'\nslug = 'seven'\nnames = []\nverification = 'lenient'\n\
+                 confirmations = 1\nblock_time_ms = 1\n";
+    let coin = "[native]\nname = 'Gold'\nsymbol = 'AU'\ndecimals = 6";
+    let offered = |more: &str| {
+        let chain: Chain = toml::from_str(&format!("{plain}{more}\n{coin}")).unwrap();
+        chain.offered()
+    };
+    let but_price: Vec<Operation> =
+        Operation::ALL.into_iter().filter(|it| *it != Operation::TokenPrice).collect();
+    assert_eq!(offered("testnet = false"), Operation::ALL);
+    assert_eq!(offered("testnet = true"), but_price);
+    assert_eq!(offered("testnet = true\nalso_offers = ['token_price']"), Operation::ALL);
+    assert_eq!(offered("testnet = false\noperations = ['rpc']"), [Operation::Rpc]);
+}
+
+#[test]
+fn what_a_chain_offers_stays_when_an_operator_calls_it_a_testnet() {
+    let change = PrivateChain { testnet: Some(true), ..PrivateChain::new(ChainId(1), "eth") };
+    let table = table().with_private(change).unwrap();
+    assert_eq!(table.find("eth").unwrap().offered(), Operation::ALL);
 }
 
 #[test]
 fn confirmations_are_the_live_services() {
-    for chain in table().iter() {
+    let table = table();
+    for (name, _) in INTERFACE {
+        let chain = table.find(name).unwrap();
         let expected = match chain.slug.as_str() {
             "eth" => 12,
             "sepolia" | "holesky" | "bsc" | "bsc-testnet" | "arbitrum" => 18,
@@ -184,8 +212,10 @@ fn confirmations_are_the_live_services() {
 }
 
 #[test]
-fn only_plain_ethereum_is_verified_in_full() {
-    for chain in table().iter() {
+fn of_the_interfaces_chains_only_plain_ethereum_is_verified_in_full() {
+    let table = table();
+    for (name, _) in INTERFACE {
+        let chain = table.find(name).unwrap();
         let plain = ["eth", "sepolia", "holesky"].contains(&chain.slug.as_str());
         assert_eq!(chain.verification == Verification::Full, plain, "{}", chain.slug);
     }
@@ -224,7 +254,7 @@ fn every_address_is_checksummed() {
 
 #[test]
 fn a_mistyped_address_or_field_is_refused() {
-    let text = builtin::FILES[0].1;
+    let (_, text) = builtin::FILES.iter().find(|(slug, _)| *slug == "eth").unwrap();
     let address = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2";
     let reads = |text: &str| toml::from_str::<Chain>(text).is_ok();
     assert!(reads(&text.replace(address, &address.to_lowercase())));
@@ -248,7 +278,7 @@ fn an_exchange_goes_by_its_names_and_by_its_factory() {
     assert_eq!(table.find("cronos").unwrap().exchange_named("mm finance").unwrap().names[1], "mm");
     for exchange in table.iter().flat_map(|chain| &chain.exchanges) {
         assert!(exchange.fees.is_empty() || exchange.kind == ExchangeKind::V3, "{}", exchange.name);
-        let spaced = exchange.kind == ExchangeKind::Slipstream;
+        let spaced = exchange.kind == ExchangeKind::SLIPSTREAM;
         assert_eq!(spaced, !exchange.tick_spacings.is_empty(), "{}", exchange.name);
     }
     let pancake = table.find("bsc").unwrap().exchange_named("pancakeswapv3").unwrap();

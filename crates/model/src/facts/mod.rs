@@ -3,11 +3,13 @@
 mod market;
 mod pool;
 mod pool_change;
+mod pool_id;
 mod trade;
 
 pub use market::Market;
-pub use pool::{Pool, PoolFacts, PoolId};
+pub use pool::{Pool, PoolFacts};
 pub use pool_change::{Change, PoolChange, PoolState, RangeDelta};
+pub use pool_id::PoolId;
 pub use trade::{Trade, pack_trades, unpack_trades};
 
 /// Everything found in one block.

@@ -3,10 +3,11 @@
 //! What a pool *is* never changes, so the same fact from many blocks is one row. What a pool *holds*
 //! is one row per pool and block, in [`PoolChange`].
 
-use alloy_primitives::{Address, B256};
+use alloy_primitives::Address;
 
 use super::PoolChange;
-use crate::chain::ExchangeKind;
+use super::pool_id::PoolId;
+use crate::exchange_families::{Exchange, ExchangeKind, PoolTerms};
 use crate::raw::wire::{Wire, put_varint, take_bytes, take_varint};
 
 /// Everything that one block says about pools.
@@ -17,31 +18,6 @@ pub struct PoolFacts {
     /// What each pool has become by the end of the block; sorted by id, each once. Also of pools that
     /// this block does not prove: another block or a node may tell whose they are.
     pub changes: Vec<PoolChange>,
-}
-
-/// A pool's own contract, or its number inside the one contract that holds all v4 pools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PoolId {
-    Contract(Address),
-    V4(B256),
-}
-
-impl PoolId {
-    /// 20 or 32 bytes, for keys.
-    pub fn as_slice(&self) -> &[u8] {
-        match self {
-            PoolId::Contract(address) => address.as_slice(),
-            PoolId::V4(id) => id.as_slice(),
-        }
-    }
-
-    pub fn from_slice(bytes: &[u8]) -> Option<PoolId> {
-        match bytes.len() {
-            20 => Some(PoolId::Contract(Address::from_slice(bytes))),
-            32 => Some(PoolId::V4(B256::from_slice(bytes))),
-            _ => None,
-        }
-    }
 }
 
 /// A pool that belongs to an exchange, because the exchange's factory says so.
@@ -64,6 +40,27 @@ pub struct Pool {
     pub stable: Option<bool>,
 }
 
+impl Pool {
+    /// A pool that an exchange was found to have made. `tokens` in their order.
+    pub fn new(id: PoolId, exchange: &Exchange, tokens: [Address; 2], terms: PoolTerms) -> Pool {
+        let [token0, token1] = tokens;
+        let PoolTerms { fee, tick_spacing, hooks, stable } = terms;
+        let (factory, kind) = (exchange.factory, exchange.kind);
+        Pool { id, factory, kind, token0, token1, fee, tick_spacing, hooks, stable }
+    }
+
+    /// What it is beside its tokens.
+    pub fn terms(&self) -> PoolTerms {
+        let Pool { fee, tick_spacing, hooks, stable, .. } = *self;
+        PoolTerms { fee, tick_spacing, hooks, stable }
+    }
+
+    pub fn set_terms(&mut self, terms: PoolTerms) {
+        let PoolTerms { fee, tick_spacing, hooks, stable } = terms;
+        (self.fee, self.tick_spacing, self.hooks, self.stable) = (fee, tick_spacing, hooks, stable);
+    }
+}
+
 const HAS_FEE: u8 = 1;
 const HAS_SPACING: u8 = 2;
 const HAS_HOOKS: u8 = 4;
@@ -83,7 +80,7 @@ impl Pool {
         ] {
             flags |= if set { bit } else { 0 };
         }
-        out.extend_from_slice(&[kind_code(self.kind), flags]);
+        out.extend_from_slice(&[self.kind.code, flags]);
         for address in [&self.factory, &self.token0, &self.token1] {
             out.extend_from_slice(address.as_slice());
         }
@@ -101,7 +98,7 @@ impl Pool {
     /// `None` means the bytes are not what `pack` wrote.
     pub fn unpack(id: PoolId, input: &mut &[u8]) -> Option<Pool> {
         let [kind, flags] = take_bytes(input, 2)? else { return None };
-        let (kind, flags) = (kind_of(*kind)?, *flags);
+        let (kind, flags) = (ExchangeKind::from_code(*kind)?, *flags);
         let has = |bit| flags & bit != 0;
         Some(Pool {
             id,
@@ -135,52 +132,17 @@ pub(super) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Codes are in stores: never give one a new meaning.
-fn kind_code(kind: ExchangeKind) -> u8 {
-    match kind {
-        ExchangeKind::V2 => 0,
-        ExchangeKind::V3 => 1,
-        ExchangeKind::V4 => 2,
-        ExchangeKind::Camelot => 3,
-        ExchangeKind::Solidly => 4,
-        ExchangeKind::Algebra => 5,
-        ExchangeKind::Slipstream => 6,
-    }
-}
-
-fn kind_of(code: u8) -> Option<ExchangeKind> {
-    Some(match code {
-        0 => ExchangeKind::V2,
-        1 => ExchangeKind::V3,
-        2 => ExchangeKind::V4,
-        3 => ExchangeKind::Camelot,
-        4 => ExchangeKind::Solidly,
-        5 => ExchangeKind::Algebra,
-        6 => ExchangeKind::Slipstream,
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use alloy_primitives::B256;
     use proptest::prelude::*;
 
     use super::*;
 
-    const KINDS: [ExchangeKind; 7] = [
-        ExchangeKind::V2,
-        ExchangeKind::V3,
-        ExchangeKind::V4,
-        ExchangeKind::Camelot,
-        ExchangeKind::Solidly,
-        ExchangeKind::Algebra,
-        ExchangeKind::Slipstream,
-    ];
-
     proptest! {
         #[test]
         fn a_packed_pool_comes_back_as_it_was(
-            kind in 0usize..7,
+            kind in 0..ExchangeKind::all().count(),
             bytes in proptest::array::uniform32(any::<u8>()),
             fee in proptest::option::of(any::<u32>()),
             tick_spacing in proptest::option::of(any::<i32>()),
@@ -190,7 +152,7 @@ mod tests {
             let pool = Pool {
                 id: PoolId::V4(bytes.into()),
                 factory: Address::from_slice(&bytes[..20]),
-                kind: KINDS[kind],
+                kind: ExchangeKind::all().nth(kind).unwrap(),
                 token0: Address::from_slice(&bytes[3..23]),
                 token1: Address::from_slice(&bytes[12..]),
                 fee,
@@ -208,14 +170,6 @@ mod tests {
         #[test]
         fn bytes_that_are_no_pool_do_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
             let _ = Pool::unpack(PoolId::V4(B256::ZERO), &mut bytes.as_slice());
-            let _ = PoolId::from_slice(&bytes);
-        }
-
-        #[test]
-        fn an_id_comes_back_from_its_bytes(bytes in proptest::array::uniform32(any::<u8>())) {
-            for id in [PoolId::V4(bytes.into()), PoolId::Contract(Address::from_slice(&bytes[..20]))] {
-                prop_assert_eq!(PoolId::from_slice(id.as_slice()), Some(id));
-            }
         }
     }
 }

@@ -4,7 +4,6 @@
 use alloy_primitives::{Address, U256, U512};
 
 use super::Ratio;
-use crate::chain::ExchangeKind;
 use crate::facts::{Pool, PoolId, PoolState};
 
 /// A pool and what it held at the asked block.
@@ -115,9 +114,9 @@ pub fn is_hooked(pool: &Pool) -> bool {
     !pool.hooks.is_zero()
 }
 
-/// Camelot pairs can be switched to the stable curve, which their reserves do not tell.
+/// Some pairs can follow the stable curve, which their reserves do not tell.
 pub fn curve_is_unknown(pool: &Pool) -> bool {
-    pool.stable.is_none() && matches!(pool.kind, ExchangeKind::Camelot | ExchangeKind::Solidly)
+    pool.stable.is_none() && pool.kind.has_stable_curve
 }
 
 /// The other token, with the native coin of v4 as its wrapped form; `None` if the asked one is not in.

@@ -1,10 +1,11 @@
 //! Pools that the store does not know, asked of a node at a block: factories are asked for the pools of
-//! a token with money, then the pools for what they hold. Two calls, whatever the number of pools.
+//! a token with money, then the pools for what they hold. Two calls, whatever the number of pools. Which
+//! functions are called is said by each family in `model::exchange_families`.
 
 use std::sync::Arc;
 
-use alloy_primitives::{Address, B256, U256};
-use model::chain::{Chain, ChainId, Exchange, ExchangeKind};
+use alloy_primitives::{Address, B256};
+use model::chain::{Chain, ChainId, Exchange};
 use model::facts::{Pool, PoolId, PoolState};
 use model::price::{Book, PoolAt};
 use quick_cache::sync::Cache;
@@ -12,13 +13,6 @@ use quick_cache::sync::Cache;
 use super::partners;
 use crate::contracts::abi::{self, Answer, Ask};
 use crate::contracts::{Contracts, Trouble};
-
-const GET_PAIR: [u8; 4] = [0xe6, 0xa4, 0x39, 0x05];
-const GET_POOL: [u8; 4] = [0x16, 0x98, 0xee, 0x82];
-const GET_RESERVES: [u8; 4] = [0x09, 0x02, 0xf1, 0xac];
-const SLOT0: [u8; 4] = [0x38, 0x50, 0xc7, 0xbd];
-const LIQUIDITY: [u8; 4] = [0x1a, 0x68, 0x65, 0x02];
-const TICK_SPACING: [u8; 4] = [0xd0, 0xc9, 0x3a, 0x7c];
 
 /// What was asked at a block; the hash where the store knows it, so that a reorg is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,34 +96,14 @@ struct Candidate {
 }
 
 fn candidates(exchange: &Exchange, token: Address, partners: &[Address]) -> Vec<Candidate> {
-    let pair = |other: &Address| (token.min(*other), token.max(*other));
-    let fees: Vec<Option<u32>> = match exchange.kind {
-        ExchangeKind::V2 | ExchangeKind::Camelot => vec![None],
-        ExchangeKind::V3 => exchange.fees.iter().copied().map(Some).collect(),
-        // Their pools cannot be asked for by their tokens alone, or in other words.
-        ExchangeKind::V4
-        | ExchangeKind::Solidly
-        | ExchangeKind::Algebra
-        | ExchangeKind::Slipstream => Vec::new(),
-    };
+    let Some(calls) = &exchange.kind.node_calls else { return Vec::new() };
     let mut all = Vec::new();
-    for (token0, token1) in partners.iter().map(pair) {
-        for fee in &fees {
-            let mut words = vec![token0.into_word(), token1.into_word()];
-            words.extend(fee.map(|it| B256::from(U256::from(it))));
-            let selector = if fee.is_some() { GET_POOL } else { GET_PAIR };
-            let pool = Pool {
-                id: PoolId::Contract(Address::ZERO),
-                factory: exchange.factory,
-                kind: exchange.kind,
-                token0,
-                token1,
-                fee: *fee,
-                tick_spacing: None,
-                hooks: Address::ZERO,
-                stable: None,
-            };
-            all.push(Candidate { ask: Ask::new(exchange.factory, selector, &words), pool });
+    for other in partners {
+        let tokens = [token.min(*other), token.max(*other)];
+        for call in (calls.arguments)(exchange, tokens) {
+            let ask = Ask::new(exchange.factory, calls.find_pool.selector, &call.arguments);
+            let pool = Pool::new(PoolId::Contract(Address::ZERO), exchange, tokens, call.terms);
+            all.push(Candidate { ask, pool });
         }
     }
     all
@@ -137,50 +111,14 @@ fn candidates(exchange: &Exchange, token: Address, partners: &[Address]) -> Vec<
 
 fn state_asks(pool: &Pool) -> Vec<Ask> {
     let PoolId::Contract(address) = pool.id else { return Vec::new() };
-    let selectors: &[[u8; 4]] = match pool.kind {
-        ExchangeKind::V3 => &[SLOT0, LIQUIDITY, TICK_SPACING],
-        _ => &[GET_RESERVES],
-    };
-    selectors.iter().map(|it| Ask::new(address, *it, &[])).collect()
+    let functions = pool.kind.node_calls.as_ref().map_or(&[][..], |calls| calls.state);
+    functions.iter().map(|it| Ask::new(address, it.selector, &[])).collect()
 }
 
 /// None where the pool holds nothing or says what no pool can.
 fn state(pool: &mut Pool, answers: &[Answer]) -> Option<PoolState> {
-    let first = answers.first()?.as_deref()?;
-    let at_most = |word: U256, bits: usize| (word.bit_len() <= bits).then_some(word);
-    if pool.kind != ExchangeKind::V3 {
-        let reserve0 = at_most(abi::word(first, 0)?, 112)?;
-        let reserve1 = at_most(abi::word(first, 1)?, 112)?;
-        return Some(PoolState::Reserves { reserve0, reserve1 });
-    }
-    let liquidity = abi::word(answers.get(1)?.as_deref()?, 0)?;
-    let spacing = answers.get(2).and_then(Option::as_deref).and_then(|it| abi::word(it, 0));
-    pool.tick_spacing = spacing.and_then(|it| i32::try_from(it).ok());
-    Some(PoolState::Ranged {
-        sqrt_price: at_most(abi::word(first, 0)?, 160)?,
-        liquidity: u128::try_from(liquidity).ok()?,
-        // The lowest 24 bits with their sign; prices do not need it.
-        tick: (abi::word(first, 1)?.as_limbs().first().copied()? as i32) << 8 >> 8,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use alloy_primitives::keccak256;
-
-    use super::*;
-
-    #[test]
-    fn selectors_are_those_of_the_functions() {
-        for (selector, signature) in [
-            (GET_PAIR, "getPair(address,address)"),
-            (GET_POOL, "getPool(address,address,uint24)"),
-            (GET_RESERVES, "getReserves()"),
-            (SLOT0, "slot0()"),
-            (LIQUIDITY, "liquidity()"),
-            (TICK_SPACING, "tickSpacing()"),
-        ] {
-            assert_eq!(selector, keccak256(signature)[..4], "{signature}");
-        }
-    }
+    let mut terms = pool.terms();
+    let state = (pool.kind.node_calls.as_ref()?.read_state)(answers, &mut terms)?;
+    pool.set_terms(terms);
+    Some(state)
 }

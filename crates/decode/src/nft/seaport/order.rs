@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, B256, U256};
 
 use crate::nft::scene::Event;
-use crate::nft::words::Words;
+use model::abi::Words;
 
 pub struct Order<'a> {
     pub event: &'a Event<'a>,

@@ -34,8 +34,8 @@ pub fn pair(factory: &str, first: (&str, u128), second: (&str, u128)) -> PoolAt 
         false => (second, first),
     };
     let kind = match factory {
-        "solidly" => ExchangeKind::Solidly,
-        "camelot" => ExchangeKind::Camelot,
+        "solidly" => ExchangeKind::SOLIDLY,
+        "camelot" => ExchangeKind::CAMELOT,
         _ => ExchangeKind::V2,
     };
     PoolAt {

@@ -1,16 +1,15 @@
 //! Which tokens moved into or out of which pools in one transaction.
 
-use alloy_primitives::map::HashMap;
-
 use alloy_primitives::Address;
+use alloy_primitives::map::HashMap;
+use model::abi::{TRANSFER, address, topic, words};
 use model::raw::Log;
 
-use super::event::TRANSFER;
-use super::prove::TOKENS_MAX;
-use super::words::{address, topic, words};
+/// Tokens tried for one pool in one transaction. Two are usual; more are there to cost us time.
+const TOKENS_MAX: usize = 6;
 
 /// For each of the given contracts the first few tokens that it sent or received.
-pub fn tokens_of(
+pub fn through(
     contracts: impl Iterator<Item = Address>,
     logs: &[Log],
 ) -> HashMap<Address, Vec<Address>> {
