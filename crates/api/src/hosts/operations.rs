@@ -23,34 +23,31 @@ pub async fn ready(State(app): State<App>) -> Response {
 }
 
 pub async fn status(State(app): State<App>) -> Result<Response, ApiError> {
-    gateway::off_the_reactor(|| tell_status(&app))
-}
-
-fn tell_status(app: &App) -> Result<Response, ApiError> {
-    let view = app.parts.store.view();
+    let view = app.parts.store.view().await?;
     let mut chains = serde_json::Map::new();
     for served in &app.parts.chains {
-        chains.insert(served.chain.slug.clone(), chain_status(served, &view)?);
+        chains.insert(served.chain.slug.clone(), chain_status(served, &view).await?);
     }
     let tables: Vec<Value> = app
         .parts
         .store
-        .table_statistics()
+        .table_sizes()
+        .await
         .iter()
         .map(|t| json!({ "table": t.name, "disk_bytes": t.disk_bytes, "rows_estimate": t.rows }))
         .collect();
     let body = json!({
         "version": app.parts.version,
         "chains": chains,
-        "store": { "disk_bytes": app.parts.store.disk_bytes()?, "tables": tables },
+        "store": { "disk_bytes": app.parts.store.disk_bytes().await?, "tables": tables },
     });
     Ok(json_response(StatusCode::OK, &body))
 }
 
-fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value, ApiError> {
+async fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value, ApiError> {
     let id = served.chain.id;
-    let coverage = view.coverage(id)?;
-    let head = view.head(id)?;
+    let coverage = view.coverage(id).await?;
+    let head = view.head(id).await?;
     let node_head = served.pool.as_ref().and_then(|p| p.heads().borrow().map(|h| h.number));
     let lag = node_head.zip(coverage.newest()).map(|(node, ours)| node.saturating_sub(ours));
     Ok(json!({
@@ -67,7 +64,7 @@ fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value, ApiEr
         "lag_blocks": lag,
         "coverage": coverage.to_string(),
         "blocks": coverage.blocks(),
-        "journal": view.journal_head(id)?,
+        "journal": view.version(id).await?.seq,
         "ingest": served.ingest.as_ref().map(|tell| tell()),
         "redecode": served.redecode.as_ref().map(|tell| tell()),
         "upstreams": served.pool.as_ref().map(|pool| serde_json::to_value(pool.status()).unwrap_or_default()),
@@ -85,33 +82,29 @@ pub async fn block_status(
     let parsed = number.parse::<u64>();
     let number =
         parsed.map_err(|_| ApiError::bad_value("number", &number, "is not a block number"))?;
-    let view = app.parts.store.view();
-    let stamp = view.stamp(served.chain.id, number)?;
-    let stamp = stamp.ok_or_else(|| ApiError::NotFound(format!("block {number} is not stored")))?;
-    let checks: Vec<_> = stamp.proof.names().collect();
+    let view = app.parts.store.view().await?;
+    let block = view.block_summary(served.chain.id, number).await?;
+    let block = block.ok_or_else(|| ApiError::NotFound(format!("block {number} is not stored")))?;
+    let checks: Vec<_> = block.proof.names().collect();
     let body = json!({
         "number": number,
-        "hash": stamp.hash.to_string(),
-        "timestamp": model::date::iso_millis_utc(stamp.timestamp),
-        "transactions": stamp.tx_count,
-        "level": stamp.proof.level().name(),
+        "hash": block.hash.to_string(),
+        "timestamp": model::date::iso_millis_utc(block.timestamp),
+        "transactions": block.tx_count,
+        "level": block.proof.level().name(),
         "proven": checks,
-        "has_traces": stamp.has_traces,
+        "has_traces": block.has_traces,
     });
     Ok(json_response(StatusCode::OK, &body))
 }
 
 pub async fn metrics(State(app): State<App>) -> Result<Response, ApiError> {
-    gateway::off_the_reactor(|| tell_metrics(&app))
-}
-
-fn tell_metrics(app: &App) -> Result<Response, ApiError> {
-    for table in app.parts.store.table_statistics() {
+    for table in app.parts.store.table_sizes().await {
         metrics::gauge!("headwater_store_table_bytes", "table" => table.name)
             .set(table.disk_bytes as f64);
         metrics::gauge!("headwater_store_table_rows", "table" => table.name).set(table.rows as f64);
     }
-    metrics::gauge!("headwater_store_bytes").set(app.parts.store.disk_bytes()? as f64);
+    metrics::gauge!("headwater_store_bytes").set(app.parts.store.disk_bytes().await? as f64);
     let text = (app.parts.metrics)();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }
