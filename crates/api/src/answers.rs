@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use model::cursor::QuestionDigest;
-use store::read::Place;
+use store::Place;
 
 use crate::kept::{Heavy, Kept};
 use crate::wire::Profile;
@@ -47,4 +47,4 @@ impl Heavy for Answer {
 /// A page of a hundred rows.
 pub const USUAL_BYTES: u64 = 64 << 10;
 
-pub type Answers = Kept<Question, Answer>;
+pub type Answers = Kept<Question, u64, Answer>;

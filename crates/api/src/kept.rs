@@ -21,15 +21,15 @@ impl Heavy for Bytes {
 #[derive(Clone)]
 struct ByBytes;
 
-impl<K, V: Heavy> Weighter<K, (u64, V)> for ByBytes {
-    fn weight(&self, _: &K, (_, value): &(u64, V)) -> u64 {
-        (size_of::<K>() + size_of::<(u64, V)>() + value.bytes()) as u64
+impl<K, N, V: Heavy> Weighter<K, (N, V)> for ByBytes {
+    fn weight(&self, _: &K, (_, value): &(N, V)) -> u64 {
+        (size_of::<K>() + size_of::<(N, V)>() + value.bytes()) as u64
     }
 }
 
-pub struct Kept<K, V: Heavy>(Option<Cache<K, (u64, V), ByBytes>>);
+pub struct Kept<K, N, V: Heavy>(Option<Cache<K, (N, V), ByBytes>>);
 
-impl<K: Eq + Hash, V: Heavy> Kept<K, V> {
+impl<K: Eq + Hash, N: Clone + PartialEq, V: Heavy> Kept<K, N, V> {
     /// `usual_bytes` is what most values take. No bytes keep nothing.
     pub fn new(bytes_max: u64, usual_bytes: u64) -> Self {
         let items = usize::try_from(bytes_max / usual_bytes).unwrap_or(usize::MAX).max(16);
@@ -37,12 +37,12 @@ impl<K: Eq + Hash, V: Heavy> Kept<K, V> {
     }
 
     /// What was kept at this version; what was kept at another holds no longer.
-    pub fn get(&self, question: &K, version: u64) -> Option<V> {
+    pub fn get(&self, question: &K, version: N) -> Option<V> {
         let (of, value) = self.0.as_ref()?.get(question)?;
         (of == version).then_some(value)
     }
 
-    pub fn keep(&self, question: K, version: u64, value: V) {
+    pub fn keep(&self, question: K, version: N, value: V) {
         if let Some(cache) = &self.0 {
             cache.insert(question, (version, value));
         }

@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::Coverage;
+use store::{Coverage, Version};
 
 use crate::kept::{Heavy, Kept};
 use crate::params::Blocks;
@@ -29,25 +29,20 @@ impl Heavy for Said {
 }
 
 /// By everything in a request that shapes its answer.
-pub struct Repeats<K>(Kept<K, Said>);
+pub struct Repeats<K>(Kept<K, Version, Said>);
 
 impl<K: Eq + Hash> Repeats<K> {
     pub fn new(bytes_max: u64) -> Self {
         Repeats(Kept::new(bytes_max, 16 << 10))
     }
 
-    /// `edition` is the chain's now; none while it is being written.
-    pub fn get(&self, words: &K, edition: Option<u64>) -> Option<Said> {
-        self.0.get(words, edition?)
+    /// `version` is the chain's now.
+    pub fn get(&self, words: &K, version: Version) -> Option<Said> {
+        self.0.get(words, version)
     }
 
-    /// `before` and `after` are the chain's edition before its store was looked at and since: if it
-    /// changed meanwhile, nobody knows which one the answer is of.
-    pub fn keep(&self, words: K, (before, after): (Option<u64>, Option<u64>), said: Said) {
-        if let Some(edition) = before
-            && after == before
-        {
-            self.0.keep(words, edition, said);
-        }
+    /// `version` is that of the view that the answer was made from.
+    pub fn keep(&self, words: K, version: Version, said: Said) {
+        self.0.keep(words, version, said);
     }
 }

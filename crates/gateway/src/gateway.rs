@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 use store::Store;
 
 use crate::answer::{Failure, Outcome, write};
-use crate::blocking::off_the_reactor;
 use crate::config::Config;
 use crate::methods::{Route, route};
 use crate::request::{Body, Item, Refused, Request, Requests, read};
@@ -103,19 +102,21 @@ impl Gateway {
             Route::Refuse => return Err(Failure::not_offered(method)),
             Route::ChainId => return Ok(format!("\"{}\"", chain.hex()).into_bytes()),
             Route::NetVersion => return Ok(format!("\"{chain}\"").into_bytes()),
-            Route::GetBlockByHash => off_the_reactor(|| {
-                get_block_by_hash::answer(&self.store.view(), chain, request.params)
-            })?,
-            Route::GetTransactionByBlockNumberAndIndex => off_the_reactor(|| {
+            Route::GetBlockByHash => {
+                let view = self.store.view().await.map_err(Failure::from)?;
+                get_block_by_hash::answer(&view, chain, request.params).await?
+            }
+            Route::GetTransactionByBlockNumberAndIndex => {
                 let current = |newest| self.is_current(chain, newest);
-                let view = self.store.view();
+                let view = self.store.view().await.map_err(Failure::from)?;
                 get_transaction_by_block_number_and_index::answer(
                     &view,
                     chain,
                     request.params,
                     current,
                 )
-            })?,
+                .await?
+            }
             Route::Forward => return self.forward(chain, &request, false).await,
             Route::ForwardOnce => return self.forward(chain, &request, true).await,
         };

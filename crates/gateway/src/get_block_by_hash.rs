@@ -8,11 +8,15 @@ use crate::answer::Failure;
 use crate::gateway::Local;
 use crate::params::Params;
 
-pub fn answer(view: &View, chain: ChainId, params: Option<&RawValue>) -> Result<Local, Failure> {
+pub async fn answer(
+    view: &View,
+    chain: ChainId,
+    params: Option<&RawValue>,
+) -> Result<Local, Failure> {
     let params = Params::read(params, 2)?;
     let (hash, whole) = (params.hash(0)?, params.boolean(1)?);
-    let Some(number) = view.number_of(chain, hash)? else { return Ok(Local::AskNode) };
-    let Some(block) = view.block(chain, number)? else { return Ok(Local::AskNode) };
+    let Some(number) = view.number_of(chain, hash).await? else { return Ok(Local::AskNode) };
+    let Some(block) = view.block(chain, number).await? else { return Ok(Local::AskNode) };
     let mut json = Vec::with_capacity(1024 + block.txs.len() * if whole { 1024 } else { 68 });
     block.write_json(whole, &mut json);
     Ok(Local::Known(json))

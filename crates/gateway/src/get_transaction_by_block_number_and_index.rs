@@ -9,7 +9,7 @@ use crate::gateway::Local;
 use crate::params::{BlockTag, Params};
 
 /// `is_current`: whether the store's newest block is the chain's newest, as far as anyone knows.
-pub fn answer(
+pub async fn answer(
     view: &View,
     chain: ChainId,
     params: Option<&RawValue>,
@@ -20,18 +20,18 @@ pub fn answer(
     let number = match tag {
         BlockTag::Number(number) => number,
         BlockTag::Earliest => 0,
-        BlockTag::Latest => match view.coverage(chain)?.newest() {
+        BlockTag::Latest => match view.coverage(chain).await?.newest() {
             Some(newest) if is_current(newest) => newest,
             _ => return Ok(Local::AskNode),
         },
         BlockTag::Pending | BlockTag::NodeOnly => return Ok(Local::AskNode),
     };
-    let Some(stamp) = view.stamp(chain, number)? else { return Ok(Local::AskNode) };
+    let Some(block) = view.block_summary(chain, number).await? else { return Ok(Local::AskNode) };
     // An index no block can have is out of range like any other.
-    let Some(index) = u32::try_from(index).ok().filter(|i| *i < stamp.tx_count) else {
+    let Some(index) = u32::try_from(index).ok().filter(|i| *i < block.tx_count) else {
         return Ok(Local::Known(b"null".to_vec()));
     };
-    let Some((_, row)) = view.transaction(chain, number, index)? else {
+    let Some(row) = view.transaction(chain, number, index).await? else {
         return Ok(Local::AskNode);
     };
     let mut json = Vec::with_capacity(1024);

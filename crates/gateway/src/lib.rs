@@ -4,7 +4,6 @@
 //! the answer, or nothing for notifications. Knows neither HTTP nor keys. A method that is answered here is one file and one line in `methods`.
 
 mod answer;
-mod blocking;
 mod config;
 mod gateway;
 mod get_block_by_hash;
@@ -16,7 +15,6 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-pub use blocking::off_the_reactor;
 pub use config::Config;
 pub use gateway::{ChainNode, Gateway};
 pub use request::Requests;

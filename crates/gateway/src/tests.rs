@@ -7,15 +7,18 @@ use serde_json::{Value, json};
 use super::*;
 
 fn gateway(folder: &std::path::Path) -> Gateway {
-    let store = store::Store::open(&store::Options::new(folder)).unwrap();
+    let store = block_on(store::Store::open(&store::Options::new(folder), |_| {})).unwrap();
     let table = ChainTable::builtin().unwrap();
     let chain = std::sync::Arc::new(table.find("eth").unwrap().clone());
     Gateway::new(Config::default(), store, [ChainNode { chain, pool: None }])
 }
 
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+}
+
 fn ask(gateway: &Gateway, body: &str) -> Option<Value> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let answer = runtime.block_on(gateway.answer(ChainId(1), gateway.read(body.as_bytes())));
+    let answer = block_on(gateway.answer(ChainId(1), gateway.read(body.as_bytes())));
     answer.map(|bytes| serde_json::from_slice(&bytes).unwrap())
 }
 

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use model::chain::Operation;
+use store::LowestTradeQuery;
 
 use super::coverage::RestsOn;
 use super::trade_row::{Shape, SoldIn, TradeRow};
@@ -31,17 +32,17 @@ pub async fn get_nft_lowest_price(
     let days = params::days(&query)?;
     key.owner.throttle.take(UNITS)?;
     let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    let (view, chain) = (&app.parts.store.view(), served.chain.id);
-    let coverage = &view.coverage(chain)?;
+    let (view, chain) = (&app.parts.store.view().await?, served.chain.id);
+    let coverage = &view.coverage(chain).await?;
     // Counted back from what is known, not from now: a server that lags, or that holds old blocks
     // only, still has last days.
-    let newest = view.head(chain)?.map_or(0, |head| head.timestamp);
+    let newest = view.head(chain).await?.map_or(0, |head| head.timestamp);
     let window = BlockRange::since(newest.saturating_sub(u64::from(days) * DAY_S));
-    let window = window.resolve(view, chain, coverage)?;
-    let lowest = || view.lowest_trade(chain, contract, market, window.blocks.0);
-    let mut response = match gateway::off_the_reactor(lowest)? {
+    let window = window.resolve(view, chain, coverage).await?;
+    let q = LowestTradeQuery { chain, contract, market, from_block: window.blocks.0 };
+    let mut response = match view.lowest_trade(&q).await? {
         Some((place, trade)) => {
-            let sold_in = SoldIn::read(view, chain, place, &trade)?;
+            let sold_in = SoldIn::read(view, chain, place, &trade).await?;
             let verified = app.parts.verified.contains(chain, contract);
             let mut body = Vec::with_capacity(1024);
             let row = TradeRow { trade: &trade, sold_in: &sold_in, verified };

@@ -9,8 +9,7 @@ use axum::response::{IntoResponse, Response};
 use model::chain::Operation;
 use model::cursor::{Position, QuestionDigest};
 use model::facts::Market;
-use store::read::{TradesPage, TradesQuestion};
-use store::{Coverage, View};
+use store::{Coverage, TradesPage, TradesQuery, View};
 
 use super::coverage::RestsOn;
 use super::paging::Paging;
@@ -37,11 +36,11 @@ pub async fn get_nft_trades(
     let market = params::marketplace(&query)?;
     key.owner.throttle.take(UNITS)?;
     let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    let view = &app.parts.store.view();
-    let coverage = &view.coverage(served.chain.id)?;
+    let view = &app.parts.store.view().await?;
+    let coverage = &view.coverage(served.chain.id).await?;
     let asking = Asking { app: &app, served, view, coverage, contract, market, profile };
-    let (question, paging, reach) = asking.read(&query)?;
-    let body = gateway::off_the_reactor(|| asking.answer(&question, &paging))?;
+    let (question, paging, reach) = asking.read(&query).await?;
+    let body = asking.answer(&question, &paging).await?;
     let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
     let rests_on = RestsOn { served, coverage, asked: reach };
     rests_on.describe(response.headers_mut(), UNITS);
@@ -61,7 +60,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// The question, its page, and the blocks it could be about, stored or not.
-    fn read(&self, query: &Query) -> Result<(TradesQuestion, Paging, Blocks), ApiError> {
+    async fn read(&self, query: &Query) -> Result<(TradesQuery, Paging, Blocks), ApiError> {
         let chain = self.served.chain.id;
         let range = BlockRange::read(query)?;
         let digest = QuestionDigest::builder()
@@ -70,8 +69,8 @@ impl Asking<'_> {
             .field("address", self.contract)
             .field("marketplace", self.market.map_or("", Market::name));
         let paging = Paging::read(self.app, query, range.describe(digest).finish())?;
-        let resolved = range.resolve(self.view, chain, self.coverage)?;
-        let question = TradesQuestion {
+        let resolved = range.resolve(self.view, chain, self.coverage).await?;
+        let question = TradesQuery {
             chain,
             contract: self.contract,
             market: self.market,
@@ -83,11 +82,11 @@ impl Asking<'_> {
         Ok((question, paging, resolved.reach))
     }
 
-    fn answer(&self, question: &TradesQuestion, paging: &Paging) -> Result<Vec<u8>, ApiError> {
-        let page = self.view.trades_page(question)?;
+    async fn answer(&self, question: &TradesQuery, paging: &Paging) -> Result<Vec<u8>, ApiError> {
+        let page = self.view.trades_page(question).await?;
         let mut body = Vec::with_capacity(256 + page.trades.len() * 768);
         self.begin_envelope(&page, paging, &mut body);
-        self.write_rows(&page, &mut body)?;
+        self.write_rows(&page, &mut body).await?;
         body.extend_from_slice(b"]}");
         Ok(body)
     }
@@ -113,14 +112,14 @@ impl Asking<'_> {
         envelope.name("result").push(b'[');
     }
 
-    fn write_rows(&self, page: &TradesPage, out: &mut Vec<u8>) -> Result<(), ApiError> {
+    async fn write_rows(&self, page: &TradesPage, out: &mut Vec<u8>) -> Result<(), ApiError> {
         let chain = self.served.chain.id;
         let verified = self.app.parts.verified.contains(chain, self.contract);
         let mut known: Option<SoldIn> = None;
         for (i, (place, trade)) in page.trades.iter().enumerate() {
             let sold_in = match known.take().filter(|known| known.is_of(*place, trade)) {
                 Some(sold_in) => sold_in,
-                None => SoldIn::read(self.view, chain, *place, trade)?,
+                None => SoldIn::read(self.view, chain, *place, trade).await?,
             };
             if i > 0 {
                 out.push(b',');

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use model::chain::Operation;
 use model::price::{self, Book, NoPrice, PoolAt, Price, Question, Ratio, Settings};
-use store::{Coverage, View};
+use store::{Coverage, Version, View};
 
 use super::coverage::RestsOn;
 use super::price::asked::{Asked, PriceWords, Wanted};
@@ -55,15 +55,15 @@ pub async fn get_token_price(
 
 async fn say(app: &App, served: &ServedChain, words: PriceWords) -> Result<Said, ApiError> {
     let (store, chain) = (&app.parts.store, served.chain.id);
-    let edition = store.edition(chain);
-    if let Some(said) = app.price_repeats.get(&words, edition) {
+    let version = store.version(chain).await?;
+    if let Some(said) = app.price_repeats.get(&words, version) {
         return Ok(said);
     }
-    let view = store.view();
-    let coverage = Arc::new(view.coverage(chain)?);
+    let view = store.view().await?;
+    let version = view.version(chain).await?;
+    let coverage = Arc::new(view.coverage(chain).await?);
     let block = words.wanted.block(served, &coverage)?;
     let asked = words.wanted.at(served, block, words.profile);
-    let version = view.facts_version(chain)?;
     let body = match app.prices.answers.get(&asked, version) {
         Some(body) => body,
         None => {
@@ -78,7 +78,7 @@ async fn say(app: &App, served: &ServedChain, words: PriceWords) -> Result<Said,
     let said = Said { body, coverage, reach: (block, block), traces_missing: false };
     // Where nothing is indexed, the newest block is a node's, and moves without the store.
     if is_indexed {
-        app.price_repeats.keep(words, (edition, store.edition(chain)), said.clone());
+        app.price_repeats.keep(words, version, said.clone());
     }
     Ok(said)
 }
@@ -89,7 +89,7 @@ struct Pricing<'a> {
     served: &'a ServedChain,
     view: View,
     coverage: &'a Coverage,
-    version: u64,
+    version: Version,
     asked: &'a Asked,
 }
 
@@ -104,9 +104,9 @@ impl Pricing<'_> {
     async fn answer(&self) -> Result<Bytes, ApiError> {
         let (app, asked) = (self.app, self.asked);
         let chain = &self.served.chain;
-        let stamp = self.view.stamp(chain.id, asked.block)?;
-        let time = match &stamp {
-            Some(stamp) => stamp.timestamp,
+        let stored = self.view.block_summary(chain.id, asked.block).await?;
+        let time = match &stored {
+            Some(stored) => stored.timestamp,
             None => self.time_at_node().await?,
         };
         let book = Book::of(chain, time).ok_or_else(|| {
@@ -115,16 +115,19 @@ impl Pricing<'_> {
         })?;
         let parts = (&app.parts.store, &app.contracts);
         let found = app.tokens.find(parts, self.served, asked.token).await?;
-        let token = found.or_else(|why| Err(self.uncounted(&book, why)?))?;
-        let mut pools = match stamp {
-            Some(_) => gateway::off_the_reactor(|| self.stored(&book, asked.block, &token))?,
+        let token = match found {
+            Ok(token) => token,
+            Err(why) => return Err(self.uncounted(&book, why).await?),
+        };
+        let mut pools = match stored {
+            Some(_) => self.stored(&book, asked.block, &token).await?,
             None => Pools { own: Vec::new(), native: Arc::default(), source: "store" },
         };
-        self.complete(&book, &mut pools, stamp.map(|it| it.hash)).await?;
-        gateway::off_the_reactor(|| self.write(&book, time, &token, &pools))
+        self.complete(&book, &mut pools, stored.map(|it| it.hash)).await?;
+        self.write(&book, time, &token, &pools).await
     }
 
-    fn write(
+    async fn write(
         &self,
         book: &Book,
         time: u64,
@@ -138,14 +141,17 @@ impl Pricing<'_> {
                 NoPrice::NoNativeUsd(_) => NO_NATIVE.to_owned(),
             })
         })?;
-        self.check_activity(time, pools)?;
+        self.check_activity(time, pools).await?;
         let from_store = pools.source == "store";
         let changed = match from_store {
-            true => self.view.stamp(chain.id, price.block)?.map(|it| (price.block, it.timestamp)),
+            true => {
+                let changed = self.view.block_summary(chain.id, price.block).await?;
+                changed.map(|it| (price.block, it.timestamp))
+            }
             false => None,
         };
         let then = match asked.percent_change {
-            true => self.day_before(time, token)?,
+            true => self.day_before(time, token).await?,
             false => None,
         };
         metrics::counter!("headwater_prices_total", "source" => pools.source).increment(1);
@@ -192,16 +198,16 @@ impl Pricing<'_> {
         }
     }
 
-    fn stored(&self, book: &Book, block: u64, token: &Shown) -> Result<Pools, ApiError> {
+    async fn stored(&self, book: &Book, block: u64, token: &Shown) -> Result<Pools, ApiError> {
         let gather = self.gather(book, block);
-        let native = gather.native()?;
+        let native = gather.native().await?;
         let (address, exchange) = (self.asked.token, self.asked.exchange);
         // The coin's own pools are there already, unless one exchange's are wanted.
         let own = match address == book.wrapped && exchange.is_none() {
             true => Vec::new(),
             false => {
                 let asked = gather::Asked { token: address, decimals: token.decimals, exchange };
-                gather.pools(&asked, &native)?
+                gather.pools(&asked, &native).await?
             }
         };
         Ok(Pools { own, native, source: "store" })
@@ -275,9 +281,9 @@ impl Pricing<'_> {
     }
 
     /// Why there is no price where the token's decimals are not known.
-    fn uncounted(&self, book: &Book, why: Unknown) -> Result<ApiError, ApiError> {
+    async fn uncounted(&self, book: &Book, why: Unknown) -> Result<ApiError, ApiError> {
         let (token, slug) = (self.asked.token, &self.served.chain.slug);
-        let has_pools = self.gather(book, self.asked.block).knows(token)?;
+        let has_pools = self.gather(book, self.asked.block).knows(token).await?;
         let unknown = format!("the decimals of {token:#x} on {slug} are not known");
         Ok(match (why, has_pools) {
             (Unknown::Untold, false) => ApiError::NotFound(format!(
@@ -297,15 +303,17 @@ impl Pricing<'_> {
     }
 
     /// Refused where no pool of the token changed for so long.
-    fn check_activity(&self, time: u64, pools: &Pools) -> Result<(), ApiError> {
+    async fn check_activity(&self, time: u64, pools: &Pools) -> Result<(), ApiError> {
         let Some(days) = self.asked.max_inactivity_days else { return Ok(()) };
         let is_mine = |it: &&PoolAt| self.asked.exchange.is_none_or(|f| f == it.pool.factory);
         let all = if pools.own.is_empty() { pools.native.as_slice() } else { &pools.own };
         let Some(newest) = all.iter().filter(is_mine).map(|it| it.block).max() else {
             return Ok(());
         };
-        let Some(stamp) = self.view.stamp(self.asked.chain, newest)? else { return Ok(()) };
-        let idle = time.saturating_sub(stamp.timestamp);
+        let Some(changed) = self.view.block_summary(self.asked.chain, newest).await? else {
+            return Ok(());
+        };
+        let idle = time.saturating_sub(changed.timestamp);
         match idle > u64::from(days).saturating_mul(DAY_S) {
             true => Err(ApiError::BadRequest(format!(
                 "the token is inactive: its price last changed at block {newest}, more than max_token_inactivity ({days} days) ago"
@@ -315,15 +323,17 @@ impl Pricing<'_> {
     }
 
     /// The price at the last block a day earlier, where every block since is stored.
-    fn day_before(&self, time: u64, token: &Shown) -> Result<Option<Ratio>, ApiError> {
+    async fn day_before(&self, time: u64, token: &Shown) -> Result<Option<Ratio>, ApiError> {
         let asked = self.asked;
         let then = time.saturating_sub(DAY_S);
-        let Some(block) = self.view.last_block_until(asked.chain, then)? else { return Ok(None) };
+        let Some(block) = self.view.last_block_until(asked.chain, then).await? else {
+            return Ok(None);
+        };
         if !self.coverage.covers(block, asked.block) {
             return Ok(None);
         }
         let Some(book) = Book::of(&self.served.chain, then) else { return Ok(None) };
-        let pools = self.stored(&book, block, token)?;
+        let pools = self.stored(&book, block, token).await?;
         Ok(self.price(&book, token, &pools).ok().map(|it| it.usd))
     }
 }

@@ -8,8 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use model::chain::Operation;
-use store::View;
-use store::read::WalletPage;
+use store::{View, WalletPage};
 
 use super::coverage::RestsOn;
 use super::row;
@@ -44,7 +43,7 @@ pub async fn get_wallet_transactions(
     let profile = Profile::choose(&headers, app.parts.config.wire_profile);
     let whose = (served.chain.id, address);
     let request = Request::read(&app, &query, whose, with_internal, profile)?;
-    let said = say(&app, served, request)?;
+    let said = say(&app, served, request).await?;
     let mut response = ([(header::CONTENT_TYPE, "application/json")], said.body).into_response();
     let rests_on = RestsOn { served, coverage: &said.coverage, asked: said.reach };
     let out = response.headers_mut();
@@ -55,19 +54,19 @@ pub async fn get_wallet_transactions(
     Ok(response)
 }
 
-fn say(app: &App, served: &ServedChain, request: Request) -> Result<Said, ApiError> {
+async fn say(app: &App, served: &ServedChain, request: Request) -> Result<Said, ApiError> {
     let store = &app.parts.store;
-    let edition = store.edition(served.chain.id);
-    if let Some(said) = app.wallet_repeats.get(&request.words, edition) {
+    let version = store.version(served.chain.id).await?;
+    if let Some(said) = app.wallet_repeats.get(&request.words, version) {
         return Ok(said);
     }
-    let view = &store.view();
-    let coverage = view.coverage(served.chain.id)?;
-    let asked = &request.at(view, &coverage)?;
-    let Answer { body, traces_missing } = Answering { app, served, view, asked }.answer()?;
+    let view = &store.view().await?;
+    let version = view.version(served.chain.id).await?;
+    let coverage = view.coverage(served.chain.id).await?;
+    let asked = &request.at(view, &coverage).await?;
+    let Answer { body, traces_missing } = Answering { app, served, view, asked }.answer().await?;
     let said = Said { body, coverage: Arc::new(coverage), reach: asked.reach, traces_missing };
-    let editions = (edition, store.edition(served.chain.id));
-    app.wallet_repeats.keep(asked.words.clone(), editions, said.clone());
+    app.wallet_repeats.keep(asked.words.clone(), version, said.clone());
     Ok(said)
 }
 
@@ -80,36 +79,36 @@ struct Answering<'a> {
 }
 
 impl Answering<'_> {
-    fn answer(&self) -> Result<Answer, ApiError> {
+    async fn answer(&self) -> Result<Answer, ApiError> {
         let q = &self.asked.question;
-        let version = self.view.wallet_summary(q.chain, q.address)?.version;
+        let version = self.view.wallet_summary(q.chain, q.address).await?.changed_seq;
         let kept_under = self.asked.kept_under();
         if let Some(answer) = self.app.answers.get(&kept_under, version) {
             return Ok(answer);
         }
-        // Up to here it was a few small rows that every request reads; a page may come from disk.
-        let answer = gateway::off_the_reactor(|| self.make())?;
+        let answer = self.make().await?;
         self.app.answers.keep(kept_under, version, answer.clone());
         Ok(answer)
     }
 
-    fn make(&self) -> Result<Answer, ApiError> {
-        let page = self.view.wallet_page(&self.asked.question)?;
-        let mut body = Vec::with_capacity(256 + page.places.len() * 1024);
-        self.begin_envelope(&page, &mut body)?;
-        let traces_missing = self.write_rows(&page, &mut body)?;
+    async fn make(&self) -> Result<Answer, ApiError> {
+        let page = self.view.wallet_page(&self.asked.question).await?;
+        let mut body = Vec::with_capacity(256 + page.txs.len() * 1024);
+        self.begin_envelope(&page, &mut body).await?;
+        let traces_missing = self.write_rows(&page, &mut body);
         body.extend_from_slice(b"]}");
         Ok(Answer { body: Bytes::from(body), traces_missing })
     }
 
-    fn begin_envelope(&self, page: &WalletPage, out: &mut Vec<u8>) -> Result<(), ApiError> {
+    async fn begin_envelope(&self, page: &WalletPage, out: &mut Vec<u8>) -> Result<(), ApiError> {
         let asked = self.asked;
-        let last = page.places.last().filter(|_| page.more);
-        let next = last.map(|place| asked.next_cursor(self.app, *place));
+        let last = page.txs.last().filter(|_| page.more);
+        let next = last.map(|tx| asked.next_cursor(self.app, (tx.block.number, tx.index)));
+        let total = self.view.wallet_total(&asked.question).await?;
         let mut envelope = row::Row::begin(out, asked.words.profile);
         match asked.words.profile {
             Profile::Spec => {
-                envelope.digits("total", U256::from(self.view.wallet_total(&asked.question)?));
+                envelope.digits("total", U256::from(total));
                 envelope.digits("page", U256::from(asked.paging.page));
                 envelope.digits("page_size", U256::from(asked.question.limit));
                 envelope.text("cursor", Some(next.as_deref().unwrap_or_default()));
@@ -126,33 +125,23 @@ impl Answering<'_> {
     }
 
     /// Says whether a row's internal transactions were asked for and are not known.
-    fn write_rows(&self, page: &WalletPage, out: &mut Vec<u8>) -> Result<bool, ApiError> {
-        let (view, chain) = (self.view, self.asked.question.chain);
-        let with_internal = self.asked.question.with_internal;
-        let missing = || ApiError::from(store::Error::BrokenRow { table: "wallet_txs" });
-        let mut transactions = view.transactions(chain);
+    fn write_rows(&self, page: &WalletPage, out: &mut Vec<u8>) -> bool {
         let mut traces_missing = false;
-        for (i, (number, index)) in page.places.iter().enumerate() {
-            let found = transactions.read(*number, *index)?;
-            let (anchor, found) = found.ok_or_else(missing)?;
-            let frames = match with_internal {
-                true => Some(view.frames(chain, *number, *index)?),
-                false => None,
-            };
-            traces_missing |= with_internal && !anchor.has_traces;
+        for (i, found) in page.txs.iter().enumerate() {
+            traces_missing |= found.frames.is_some() && !found.block.has_traces;
             if i > 0 {
                 out.push(b',');
             }
             let row = WalletRow {
-                block: &anchor,
+                block: &found.block,
                 tx: &found.tx,
                 receipt: found.receipt.as_ref(),
-                frames: frames.as_deref(),
+                frames: found.frames.as_deref(),
                 labels: &self.app.parts.labels,
                 coin: &self.served.chain.native,
             };
             row.write(self.asked.words.profile, out);
         }
-        Ok(traces_missing)
+        traces_missing
     }
 }

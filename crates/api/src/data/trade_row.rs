@@ -3,8 +3,7 @@
 use alloy_primitives::{B256, U256};
 use model::chain::ChainId;
 use model::facts::Trade;
-use store::View;
-use store::read::{Anchor, TradePlace};
+use store::{BlockRef, TradePlace, View};
 
 use super::row::{Row, put_decimal};
 use crate::error::ApiError;
@@ -95,21 +94,21 @@ fn put_list(out: &mut Vec<u8>, numbers: impl Iterator<Item = U256>) {
 /// The transaction of a sale, as far as rows tell of it.
 #[derive(Clone)]
 pub struct SoldIn {
-    pub block: Anchor,
+    pub block: BlockRef,
     pub tx_index: u32,
     pub tx_hash: Option<B256>,
 }
 
 impl SoldIn {
-    pub fn read(
+    pub async fn read(
         view: &View,
         chain: ChainId,
         place: TradePlace,
         trade: &Trade,
     ) -> Result<Self, ApiError> {
-        let found = view.transaction(chain, place.0, trade.tx_index)?;
-        let (block, row) = found.ok_or(store::Error::BrokenRow { table: "nft_trades" })?;
-        Ok(SoldIn { block, tx_index: trade.tx_index, tx_hash: row.tx.hash })
+        let found = view.transaction(chain, place.0, trade.tx_index).await?;
+        let found = found.ok_or(store::Error::Broken { what: "trade" })?;
+        Ok(SoldIn { block: found.block, tx_index: trade.tx_index, tx_hash: found.tx.hash })
     }
 
     /// A sweep is many sales in one transaction, and they stand together.

@@ -3,8 +3,7 @@
 use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::cursor::{Position, QuestionDigest};
-use store::read::{Place, WalletQuestion};
-use store::{Coverage, View};
+use store::{Coverage, Place, View, WalletQuery};
 
 use super::paging::Paging;
 use crate::answers::{Question, Words};
@@ -26,7 +25,7 @@ pub struct Request {
 
 /// The request and what its range means at the moment.
 pub struct Asked {
-    pub question: WalletQuestion,
+    pub question: WalletQuery,
     /// Blocks the question could be about, stored or not.
     pub reach: Blocks,
     pub paging: Paging,
@@ -62,9 +61,9 @@ impl Request {
         Ok(Request { chain, address, with_internal, oldest_first, range, paging, words })
     }
 
-    pub fn at(self, view: &View, coverage: &Coverage) -> Result<Asked, ApiError> {
-        let resolved = self.range.resolve(view, self.chain, coverage)?;
-        let question = WalletQuestion {
+    pub async fn at(self, view: &View, coverage: &Coverage) -> Result<Asked, ApiError> {
+        let resolved = self.range.resolve(view, self.chain, coverage).await?;
+        let question = WalletQuery {
             chain: self.chain,
             address: self.address,
             from_block: resolved.blocks.0,

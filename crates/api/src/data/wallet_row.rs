@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, U256};
 use model::chain::Coin;
 use model::raw::{Frame, Receipt, Tx};
-use store::read::Anchor;
+use store::BlockRef;
 
 use super::row::{Row, scaled};
 use crate::labels::Labels;
@@ -17,7 +17,7 @@ const FROM: [&str; 3] = ["from_address_label", "from_address_entity", "from_addr
 const TO: [&str; 3] = ["to_address_label", "to_address_entity", "to_address_entity_logo"];
 
 pub struct WalletRow<'a> {
-    pub block: &'a Anchor,
+    pub block: &'a BlockRef,
     pub tx: &'a Tx,
     pub receipt: Option<&'a Receipt>,
     /// Present exactly when internal transactions were asked for.

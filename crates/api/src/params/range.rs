@@ -59,7 +59,7 @@ impl BlockRange {
         digest.field("from", part(self.from)).field("to", part(self.to))
     }
 
-    pub fn resolve(
+    pub async fn resolve(
         &self,
         view: &View,
         chain: ChainId,
@@ -70,7 +70,7 @@ impl BlockRange {
             Asked::Block(number) => (Some(number), number),
             Asked::Date(date) => {
                 let second = u64::try_from(date.seconds_at_or_after()).unwrap_or(0);
-                let first = view.first_block_from(chain, second)?;
+                let first = view.first_block_from(chain, second).await?;
                 (first, reach_down(coverage, first))
             }
         };
@@ -80,7 +80,7 @@ impl BlockRange {
             Asked::Date(date) => {
                 // Before 1970 there were no blocks.
                 let last = match u64::try_from(date.seconds_at_or_before()) {
-                    Ok(second) => view.last_block_until(chain, second)?,
+                    Ok(second) => view.last_block_until(chain, second).await?,
                     Err(_) => None,
                 };
                 (last, reach_up(coverage, last))

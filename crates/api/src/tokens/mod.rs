@@ -10,7 +10,7 @@ use alloy_primitives::Address;
 use model::chain::{Chain, ChainId};
 use model::token::{Source, Token};
 use quick_cache::sync::Cache;
-use store::{Store, View};
+use store::Store;
 
 use crate::app::ServedChain;
 use crate::contracts::abi::{self, Ask};
@@ -72,7 +72,7 @@ impl Tokens {
         if self.is_told(chain, address) {
             return Ok(self.shown(chain, address, None).ok_or(Unknown::Untold));
         }
-        let own = match self.remembered(&store.view(), chain.id, address)? {
+        let own = match self.remembered(store, chain.id, address).await? {
             Some(token) => Ok(token),
             None => self.ask((store, contracts), served, address).await?,
         };
@@ -102,9 +102,9 @@ impl Tokens {
         })
     }
 
-    fn remembered(
+    async fn remembered(
         &self,
-        view: &View,
+        store: &Store,
         chain: ChainId,
         address: Address,
     ) -> Result<Option<Arc<Token>>, ApiError> {
@@ -114,7 +114,7 @@ impl Tokens {
             }
             self.remembered.remove(&(chain, address));
         }
-        let Some(token) = view.token(chain, address)? else { return Ok(None) };
+        let Some(token) = store.view().await?.token(chain, address).await? else { return Ok(None) };
         let token = Arc::new(token);
         let found = Remembered { token: token.clone(), until: None };
         self.remembered.insert((chain, address), found);
@@ -143,7 +143,7 @@ impl Tokens {
             Err(trouble) => return Ok(Err(Unknown::Trouble(trouble))),
         };
         if token.decimals.is_some() {
-            store.put_token(chain, address, &token)?;
+            store.put_token(chain, address, &token).await?;
         }
         Ok(Ok(token))
     }

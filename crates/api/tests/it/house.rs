@@ -10,9 +10,10 @@ use api::{App, Config, Hosts, Labels, Parts, ServedChain, VerifiedCollections};
 use gateway::{ChainNode, Gateway};
 use model::chain::{ChainId, ChainTable, Operation, PrivateChain};
 use model::cursor::CursorKey;
+use model::facts::Facts;
 use model::proof::Proof;
 use model::raw::{Block, read_parity_traces};
-use store::{Change, Options, Store, prepare};
+use store::{Change, Options, Origin, Store, VerifiedBlock};
 use testkit::{SimChain, SimConfig};
 
 pub const KEY: &str = "key";
@@ -30,7 +31,7 @@ pub struct House {
 impl House {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&Options::new(folder.path())).unwrap();
+        let store = open(&Options::new(folder.path()));
         let mut chain = SimChain::new(SimConfig::seeded(5));
         chain.extend(BLOCKS as usize);
         fill(&store, &chain);
@@ -114,6 +115,14 @@ impl Answer {
     }
 }
 
+pub fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+}
+
+pub fn open(options: &Options) -> Store {
+    block_on(Store::open(options, |_| {})).unwrap()
+}
+
 fn fill(store: &Store, chain: &SimChain) {
     for number in 0..=BLOCKS {
         let mut block = Block::read(&chain.block_json(number, true).unwrap()).unwrap().unwrap();
@@ -121,8 +130,9 @@ fn fill(store: &Store, chain: &SimChain) {
         block.set_receipts(receipts).unwrap();
         let traces = String::from_utf8(chain.traces_parity_json(number).unwrap().to_vec()).unwrap();
         block.traces = Some(read_parity_traces(&traces, block.txs.len()).unwrap());
-        let apply = vec![prepare(CHAIN, block, Proof::default(), model::facts::Facts::default())];
-        store.commit(CHAIN, Change { revert: Vec::new(), apply }).unwrap();
+        let verified = VerifiedBlock { block, proof: Proof::default(), facts: Facts::default() };
+        let apply = vec![store.prepare(CHAIN, verified)];
+        block_on(store.commit(CHAIN, Change::apply(Origin::Head, apply))).unwrap();
     }
 }
 

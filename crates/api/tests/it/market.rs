@@ -7,10 +7,10 @@ use model::chain::{ChainId, ChainTable};
 use model::proof::Proof;
 use model::raw::{Block, Header, Log, Receipt, Tx};
 use serde_json::Value;
-use store::{Change, Options, Store, prepare};
+use store::{Change, Options, Origin, Store, VerifiedBlock};
 use testkit::{Sale, Venue};
 
-use crate::house::{Answer, House, VERIFIED};
+use crate::house::{Answer, House, VERIFIED, block_on, open};
 
 pub const ETH: ChainId = ChainId(1);
 pub const APES: Address = Address::repeat_byte(0xa9);
@@ -37,7 +37,7 @@ impl Market {
         std::fs::write(folder.path().join(VERIFIED), format!("eth,{CATS}\n")).unwrap();
         let mut options = Options::new(folder.path());
         options.durable = false;
-        let store = Store::open(&options).unwrap();
+        let store = open(&options);
         let house = House::over(store.clone(), folder, &["eth", "silent"]);
         let eth = ChainTable::builtin().unwrap().find("eth").unwrap().clone();
         Market { house, store, decoder: Decoder::new(&eth), head: None, branch: 0 }
@@ -51,7 +51,8 @@ impl Market {
     /// Another block in the place of the last.
     pub fn replace(&mut self, timestamp: u64, sales: &[Sale]) -> u64 {
         let (number, _) = self.head.unwrap();
-        let parent = self.store.view().parent_hash(ETH, number).unwrap().unwrap();
+        let view = block_on(self.store.view()).unwrap();
+        let parent = block_on(view.parent_hash(ETH, number)).unwrap().unwrap();
         self.head = number.checked_sub(1).map(|below| (below, parent));
         self.branch += 1;
         self.commit(vec![number], timestamp, sales)
@@ -62,8 +63,10 @@ impl Market {
         let (number, hash) = (block.number, block.hash);
         let facts = self.decoder.decode(&block);
         assert_eq!(facts.trades.len(), sales.len(), "every sale is understood");
-        let apply = vec![prepare(ETH, block, Proof::default(), facts)];
-        self.store.commit(ETH, Change { revert, apply }).unwrap();
+        let verified = VerifiedBlock { block, proof: Proof::default(), facts };
+        let apply = vec![self.store.prepare(ETH, verified)];
+        let change = Change { revert, ..Change::apply(Origin::Head, apply) };
+        block_on(self.store.commit(ETH, change)).unwrap();
         self.head = Some((number, hash));
         number
     }

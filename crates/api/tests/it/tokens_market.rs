@@ -11,9 +11,9 @@ use model::proof::Proof;
 use model::raw::{Block, Header, Log, Receipt};
 use rpc::{Pool, PoolConfig, PoolOptions, UpstreamConfig};
 use serde_json::Value;
-use store::{Change, Options, Store, prepare};
+use store::{Change, Options, Origin, Store, VerifiedBlock};
 
-use crate::house::{Answer, House, assembled};
+use crate::house::{Answer, House, assembled, block_on, open};
 
 pub const ETH: ChainId = ChainId(1);
 pub const FIRST: u64 = 1_000;
@@ -50,7 +50,7 @@ impl Market {
     pub fn with(setup: Setup) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { durable: false, ..Options::new(folder.path().join("store")) };
-        let store = Store::open(&options).unwrap();
+        let store = open(&options);
         let table = ChainTable::builtin().unwrap();
         let chain = table.find("eth").unwrap().clone();
         let runtime = setup.runtime.unwrap_or_else(|| tokio::runtime::Runtime::new().unwrap());
@@ -112,8 +112,9 @@ impl Market {
         let facts = self.decoder.decode(&block);
         // What it says is in the facts; the store need not keep transactions that there are none of.
         let block = Block { receipts: Vec::new(), ..block };
-        let apply = vec![prepare(ETH, block, Proof::default(), facts)];
-        self.store.commit(ETH, Change { revert: Vec::new(), apply }).unwrap();
+        let verified = VerifiedBlock { block, proof: Proof::default(), facts };
+        let apply = vec![self.store.prepare(ETH, verified)];
+        block_on(self.store.commit(ETH, Change::apply(Origin::Head, apply))).unwrap();
         self.blocks.push((number, hash, timestamp));
         number
     }
@@ -121,7 +122,7 @@ impl Market {
     pub fn revert(&mut self) {
         let (number, ..) = self.blocks.pop().unwrap();
         self.branch += 1;
-        self.store.commit(ETH, Change { revert: vec![number], apply: Vec::new() }).unwrap();
+        block_on(self.store.commit(ETH, Change::revert(Origin::Head, vec![number]))).unwrap();
     }
 
     /// Leaves out blocks, as where history is not filled yet.

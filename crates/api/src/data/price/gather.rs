@@ -12,7 +12,7 @@ use model::chain::ChainId;
 use model::facts::{Pool, PoolId};
 use model::price::{self, Book, PoolAt, Question, Settings};
 use quick_cache::sync::Cache;
-use store::View;
+use store::{PoolStatesQuery, StateAt, Version, View};
 
 use super::partners;
 
@@ -26,7 +26,7 @@ const FAR_BITS: u32 = 10;
 /// A token on an exchange or any, in one epoch.
 type RankKey = (ChainId, Address, Option<Address>, (u32, u64));
 /// Native pools at a block, seen at a position of the journal.
-type NativeKey = (ChainId, u64, u64);
+type NativeKey = (ChainId, u64, Version);
 
 /// What is remembered between questions.
 pub struct Memory {
@@ -52,35 +52,39 @@ pub struct Gather<'a> {
     /// How many blocks earlier a pool is looked at, too.
     pub before: u64,
     /// The journal's position.
-    pub version: u64,
+    pub version: Version,
 }
 
 impl Gather<'_> {
     /// Pools of the native coin with stables.
-    pub fn native(&self) -> Result<Arc<Vec<PoolAt>>, store::Error> {
+    pub async fn native(&self) -> Result<Arc<Vec<PoolAt>>, store::Error> {
         let key = (self.chain, self.blocks.1, self.version);
         if let Some(known) = self.memory.native.get(&key) {
             return Ok(known);
         }
         let asked =
             Asked { token: self.book.wrapped, decimals: self.book.native_decimals, exchange: None };
-        let pools = Arc::new(self.pools(&asked, &[])?);
+        let pools = Arc::new(self.pools(&asked, &[]).await?);
         self.memory.native.insert(key, pools.clone());
         Ok(pools)
     }
 
     /// Pools of a token with money. `native` says what the native coin is worth.
-    pub fn pools(&self, asked: &Asked, native: &[PoolAt]) -> Result<Vec<PoolAt>, store::Error> {
+    pub async fn pools(
+        &self,
+        asked: &Asked,
+        native: &[PoolAt],
+    ) -> Result<Vec<PoolAt>, store::Error> {
         let epoch = self.epoch();
         let key = (self.chain, asked.token, asked.exchange, epoch.number);
         if let Some(known) = self.memory.deepest.get(&key) {
-            return self.with_before(self.states(&known, self.blocks.1)?);
+            return self.with_before(self.states(&known, self.blocks.1).await?).await;
         }
-        let mut pools = self.listed(asked)?;
+        let mut pools = self.listed(asked).await?;
         if pools.len() > DEEPEST {
             let mut deepest = Vec::new();
             for block in epoch.looked_at {
-                deepest.extend(self.deepest(asked, &self.states(&pools, block)?, native));
+                deepest.extend(self.deepest(asked, &self.states(&pools, block).await?, native));
             }
             // Fewer than are heard anyway say nothing about those that came later in the epoch.
             if deepest.len() >= DEEPEST {
@@ -88,7 +92,7 @@ impl Gather<'_> {
                 self.memory.deepest.insert(key, Arc::new(pools.clone()));
             }
         }
-        self.with_before(self.states(&pools, self.blocks.1)?)
+        self.with_before(self.states(&pools, self.blocks.1).await?).await
     }
 
     fn epoch(&self) -> Epoch {
@@ -104,21 +108,20 @@ impl Gather<'_> {
     }
 
     /// Whether any pool of the token is known, at any block.
-    pub fn knows(&self, token: Address) -> Result<bool, store::Error> {
-        Ok(!self.listed(&Asked { token, decimals: 0, exchange: None })?.is_empty())
+    pub async fn knows(&self, token: Address) -> Result<bool, store::Error> {
+        let asked = Asked { token, decimals: 0, exchange: None };
+        Ok(!self.listed(&asked).await?.is_empty())
     }
 
-    fn listed(&self, asked: &Asked) -> Result<Vec<Pool>, store::Error> {
-        let mut pools = Vec::new();
+    async fn listed(&self, asked: &Asked) -> Result<Vec<Pool>, store::Error> {
+        let mut pairs = Vec::new();
         for mine in self.names(asked.token) {
             for partner in partners(self.book, asked.token) {
-                for other in self.names(partner) {
-                    let between = self.view.pools_between(self.chain, mine, other)?;
-                    let wanted = |it: &Pool| asked.exchange.is_none_or(|only| only == it.factory);
-                    pools.extend(between.into_iter().filter(wanted));
-                }
+                pairs.extend(self.names(partner).map(|other| (mine, other)));
             }
         }
+        let mut pools = self.view.pools_between(self.chain, &pairs).await?;
+        pools.retain(|it| asked.exchange.is_none_or(|only| only == it.factory));
         Ok(pools)
     }
 
@@ -128,28 +131,35 @@ impl Gather<'_> {
         std::iter::once(token).chain(coin)
     }
 
-    fn states(&self, pools: &[Pool], block: u64) -> Result<Vec<PoolAt>, store::Error> {
-        let blocks = (self.blocks.0, block);
-        let mut found = Vec::with_capacity(pools.len());
-        for pool in pools {
-            if let Some((state, block)) =
-                self.view.pool_state_within(self.chain, &pool.id, blocks)?
-            {
-                found.push(PoolAt { pool: pool.clone(), state, before: None, block });
-            }
-        }
-        Ok(found)
+    async fn states(&self, pools: &[Pool], block: u64) -> Result<Vec<PoolAt>, store::Error> {
+        let ids: Vec<PoolId> = pools.iter().map(|it| it.id).collect();
+        let states = self.states_of(&ids, block).await?;
+        let known = pools.iter().zip(states).filter_map(|(pool, found)| {
+            let StateAt { state, block } = found?;
+            Some(PoolAt { pool: pool.clone(), state, before: None, block })
+        });
+        Ok(known.collect())
+    }
+
+    async fn states_of(
+        &self,
+        pools: &[PoolId],
+        last: u64,
+    ) -> Result<Vec<Option<StateAt>>, store::Error> {
+        let q = PoolStatesQuery { chain: self.chain, pools, first: self.blocks.0, last };
+        self.view.pool_states(&q).await
     }
 
     /// Only pools that changed since have been anything else then.
-    fn with_before(&self, mut pools: Vec<PoolAt>) -> Result<Vec<PoolAt>, store::Error> {
+    async fn with_before(&self, mut pools: Vec<PoolAt>) -> Result<Vec<PoolAt>, store::Error> {
         let (first, last) = self.blocks;
         let Some(then) = last.checked_sub(self.before).filter(|then| *then >= first) else {
             return Ok(pools);
         };
-        for pool in pools.iter_mut().filter(|it| it.block > then) {
-            let state = self.view.pool_state_within(self.chain, &pool.pool.id, (first, then))?;
-            pool.before = state.map(|(state, _)| state);
+        let changed = pools.iter().filter(|it| it.block > then).map(|it| it.pool.id);
+        let states = self.states_of(&changed.collect::<Vec<_>>(), then).await?;
+        for (pool, state) in pools.iter_mut().filter(|it| it.block > then).zip(states) {
+            pool.before = state.map(|it| it.state);
         }
         Ok(pools)
     }

@@ -18,7 +18,7 @@ use crate::kept::Kept;
 /// What is remembered between price questions.
 pub struct Prices {
     /// As long as the journal stands still: any block may change a price.
-    pub answers: Kept<asked::Asked, Bytes>,
+    pub answers: Kept<asked::Asked, store::Version, Bytes>,
     pub memory: gather::Memory,
     pub at_node: at_node::NodePools,
 }
