@@ -11,11 +11,13 @@ use model::cursor::CursorKey;
 use rpc::Pool;
 use store::Store;
 
+use crate::admin::RedecodeControl;
 use crate::answers::{Answers, USUAL_BYTES, Words};
-use crate::config::{Config, PriceConfig};
+use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
 use crate::data::price::Prices;
 use crate::data::price::asked::PriceWords;
+use crate::error::ApiError;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
 use crate::meters::Meters;
@@ -28,13 +30,13 @@ pub struct ServedChain {
     pub chain: Arc<Chain>,
     pub pool: Option<Arc<Pool>>,
     /// What its ingest is doing, for /status.
-    pub ingest: Option<Tell>,
-    /// How far its stored blocks are read anew by the decoders of this process, for /status.
-    pub redecode: Option<Tell>,
+    pub ingest: Option<StatusFn>,
+    /// How far its stored blocks are decoded again by this process, for /status.
+    pub redecode: Option<StatusFn>,
 }
 
-/// Tells of something as it is now.
-pub type Tell = Box<dyn Fn() -> serde_json::Value + Send + Sync>;
+/// Describes something as it is now, for /status.
+pub type StatusFn = Box<dyn Fn() -> serde_json::Value + Send + Sync>;
 
 /// What the server is put together from.
 pub struct Parts {
@@ -44,6 +46,8 @@ pub struct Parts {
     pub chains: Vec<ServedChain>,
     pub gateway: Gateway,
     pub keys: KeyRing,
+    pub status_access: StatusAccess,
+    pub redecode: Box<dyn RedecodeControl>,
     pub cursor_key: CursorKey,
     pub labels: Labels,
     pub price: PriceConfig,
@@ -106,6 +110,12 @@ impl App {
 
     pub fn served(&self, chain: ChainId) -> Option<&ServedChain> {
         self.served.get(&chain).and_then(|i| self.parts.chains.get(*i))
+    }
+
+    /// A chain of a path, by any of its names.
+    pub fn served_by_name(&self, name: &str) -> Result<&ServedChain, ApiError> {
+        let served = self.parts.table.find(name).and_then(|chain| self.served(chain.id));
+        served.ok_or_else(|| ApiError::NotFound("this chain is not served here".into()))
     }
 
     /// The chains served, for messages to people.

@@ -48,6 +48,17 @@ impl Default for Config {
     }
 }
 
+/// Who may see /status and /metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StatusAccess {
+    /// Anyone who reaches the listener.
+    #[default]
+    Open,
+    /// Keys with the admin role.
+    Key,
+}
+
 /// How tokens are priced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

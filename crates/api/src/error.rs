@@ -11,6 +11,8 @@ pub enum ApiError {
     KeyMissing,
     #[error("invalid token: this API key is not known here")]
     KeyWrong,
+    #[error("this API key may not do that; it needs the admin role")]
+    NotAdmin,
     #[error("{0}")]
     NotFound(String),
     #[error("method {0} is not allowed here")]
@@ -39,6 +41,7 @@ impl ApiError {
         match self {
             ApiError::BadRequest(_) => StatusCode::BAD_REQUEST,
             ApiError::KeyMissing | ApiError::KeyWrong => StatusCode::UNAUTHORIZED,
+            ApiError::NotAdmin => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) => StatusCode::NOT_FOUND,
             ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,

@@ -11,28 +11,32 @@ use crate::data::get_nft_trades::get_nft_trades;
 use crate::data::get_token_price::get_token_price;
 use crate::data::get_wallet_transactions::get_wallet_transactions;
 use crate::error::ApiError;
-use crate::hosts::{node_rpc, operations};
-use crate::{cors, request_id};
+use crate::hosts::{health, metrics, node_rpc, status};
+use crate::{admin, cors, request_id};
 
 /// Which hosts a listener serves; one listener may serve all, their paths do not clash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hosts {
     pub data: bool,
     pub rpc: bool,
+    pub admin: bool,
 }
 
 impl Hosts {
-    pub const ALL: Hosts = Hosts { data: true, rpc: true };
+    pub const ALL: Hosts = Hosts { data: true, rpc: true, admin: true };
 }
 
 pub fn router(app: App, hosts: Hosts) -> Router {
-    let for_operators = Router::new()
-        .route("/health/live", get(operations::live))
-        .route("/health/ready", get(operations::ready))
-        .route("/status", get(operations::status))
-        .route("/status/{chain}/blocks/{number}", get(operations::block_status))
-        .route("/metrics", get(operations::metrics))
-        .method_not_allowed_fallback(method_not_allowed);
+    let mut for_operators = Router::new()
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready))
+        .route("/status", get(status::status))
+        .route("/status/{chain}/blocks/{number}", get(status::block_status))
+        .route("/metrics", get(metrics::metrics));
+    if hosts.admin {
+        for_operators = for_operators.merge(admin::routes());
+    }
+    for_operators = for_operators.method_not_allowed_fallback(method_not_allowed);
     let mut for_clients = Router::new();
     if hosts.data {
         for_clients = for_clients

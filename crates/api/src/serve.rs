@@ -4,7 +4,7 @@ use axum::serve::Listener;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 
-use crate::admin::Trust;
+use crate::admin::LocalSocket;
 use crate::app::App;
 use crate::router::{Hosts, router};
 
@@ -29,7 +29,7 @@ pub async fn serve_local(
     stopped: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
     let hosts = Hosts { data: false, rpc: false, admin: true };
-    let router = router(app, hosts).layer(axum::Extension(Trust::Local));
+    let router = router(app, hosts).layer(axum::Extension(LocalSocket));
     run(listener, router, stopped).await
 }
 

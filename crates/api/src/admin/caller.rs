@@ -8,14 +8,10 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::hosts::Key;
 
-/// What a listener is believed without a key: put into every request that comes through it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
-    /// A socket that only the owner of the data folder can open.
-    Local,
-    /// Anything else shows a key.
-    None,
-}
+/// Put into every request that comes through a socket which only the owner of the data folder can open:
+/// it needs no key.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalSocket;
 
 /// Proof that the request may do everything.
 pub struct Admin;
@@ -24,7 +20,7 @@ impl FromRequestParts<App> for Admin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        if parts.extensions.get::<Trust>() == Some(&Trust::Local) {
+        if parts.extensions.get::<LocalSocket>().is_some() {
             return Ok(Admin);
         }
         let key = Key::from_request_parts(parts, app).await?;

@@ -6,16 +6,16 @@
 mod caller;
 mod digest;
 mod keys;
-mod readers;
+pub mod readers;
 mod redecode;
-mod sizes;
+pub mod sizes;
 mod upstreams;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{delete, get, post};
 
-pub use caller::{Admin, Trust};
+pub use caller::{Admin, LocalSocket};
 pub use keys::{KeyCreated, KeyInfo, KeyRequest, RoleName};
 pub use redecode::{RedecodeControl, RedecodeRequest};
 

@@ -25,9 +25,7 @@ pub async fn act(
     Path((chain, name, action)): Path<(String, String, String)>,
 ) -> Result<Json<Value>, ApiError> {
     let served = app.served_by_name(&chain)?;
-    let unknown = || {
-        ApiError::NotFound(format!("{} has no upstream '{name}'", served.chain.slug))
-    };
+    let unknown = || ApiError::NotFound(format!("{} has no upstream '{name}'", served.chain.slug));
     let pool = served.pool.as_ref().ok_or_else(unknown)?;
     let upstream = pool.upstreams().into_iter().find(|id| pool.label(*id) == name);
     let upstream = upstream.ok_or_else(unknown)?;

@@ -1,9 +1,11 @@
 //! Query parameters: each is read by one function, whose error names the parameter and the value.
 
+mod body;
 mod path;
 mod query;
 mod range;
 
+pub use body::JsonBody;
 pub use path::Path;
 pub use query::Query;
 pub use range::{BlockRange, Blocks};

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::keys::{KeyFile, KeyRing};
+use api::keys::KeyRing;
 use api::{App, Config, Hosts, Labels, Parts, ServedChain, VerifiedCollections};
 use gateway::{ChainNode, Gateway};
 use model::chain::{ChainId, ChainTable, Operation, PrivateChain};
@@ -154,6 +154,19 @@ fn parts(store: Store, folder: &std::path::Path, chains: &[&str]) -> Parts {
     Parts { metrics, ..assembled(store, folder, table, chains) }
 }
 
+/// Nothing is decoded again in these tests.
+struct NoRedecode;
+
+impl api::RedecodeControl for NoRedecode {
+    fn request(&self, _: api::RedecodeRequest) -> Result<Vec<u64>, String> {
+        Err("not here".into())
+    }
+
+    fn status(&self) -> serde_json::Value {
+        serde_json::json!([])
+    }
+}
+
 /// What every server of these tests has in common.
 pub fn assembled(
     store: Store,
@@ -169,9 +182,11 @@ pub fn assembled(
     Parts {
         config: Config { body_bytes_max: 1 << 16, ..Config::default() },
         gateway: Gateway::new(gateway::Config::default(), store.clone(), nodes),
+        keys: block_on(KeyRing::open(&store, KEY, 0)).unwrap(),
         store,
         chains,
-        keys: KeyRing::new(KeyFile::in_folder(folder), Some(KEY), 0).unwrap(),
+        status_access: api::StatusAccess::Open,
+        redecode: Box::new(NoRedecode),
         cursor_key: CursorKey::new([7; 32]),
         labels: Labels::default(),
         verified: VerifiedCollections::read(&lists, &table).unwrap(),
