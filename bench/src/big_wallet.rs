@@ -5,9 +5,10 @@ use std::path::Path;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use anyhow::Result;
 use model::chain::ChainId;
+use model::facts::Facts;
 use model::proof::Proof;
 use model::raw::{Block, Header, Receipt, Tx};
-use store::{Change, Options, Store, prepare};
+use store::{Change, Options, Origin, Store, VerifiedBlock};
 
 pub const CHAIN: ChainId = ChainId(1);
 const TXS_PER_BLOCK: u64 = 500;
@@ -19,10 +20,10 @@ pub fn wallet(n: u64) -> Address {
 }
 
 /// `sizes[i]` transactions for `wallet(i)`, dealt out evenly over the blocks.
-pub fn build(folder: &Path, sizes: &[u64]) -> Result<()> {
+pub async fn build(folder: &Path, sizes: &[u64]) -> Result<()> {
     let mut options = Options::new(folder);
     options.durable = false;
-    let store = Store::open(&options)?;
+    let store = Store::open(&options, |_| {}).await?;
     let total: u64 = sizes.iter().sum();
     let blocks = total.div_ceil(TXS_PER_BLOCK);
     let mut left = sizes.to_vec();
@@ -31,13 +32,14 @@ pub fn build(folder: &Path, sizes: &[u64]) -> Result<()> {
     for number in 0..blocks {
         let block = block(number, parent, &mut left, blocks - number);
         parent = block.hash;
-        group.push(prepare(CHAIN, block, Proof::default(), model::facts::Facts::default()));
+        let (proof, facts) = (Proof::default(), Facts::default());
+        group.push(store.prepare(CHAIN, VerifiedBlock { block, proof, facts }));
         if group.len() == 64 || number + 1 == blocks {
-            store
-                .commit(CHAIN, Change { revert: Vec::new(), apply: std::mem::take(&mut group) })?;
+            let apply = std::mem::take(&mut group);
+            store.commit(CHAIN, Change::apply(Origin::Import, apply)).await?;
         }
     }
-    Ok(store.persist()?)
+    Ok(store.flush().await?)
 }
 
 /// A block without transactions.

@@ -96,15 +96,15 @@ async fn headwater(options: &Options, traces: &str) -> Result<Run> {
     let seconds = start.elapsed().as_secs_f64();
     let usage = server.process.usage();
     server.process.stop()?;
-    Ok(Run { seconds, usage, disk_bytes: at_rest(folder.path())? })
+    Ok(Run { seconds, usage, disk_bytes: at_rest(folder.path()).await? })
 }
 
 /// What the tables take once everything found its place. The log of recent writes comes on top: it is as
 /// long as chance left it, and does not grow with the store.
-fn at_rest(data: &Path) -> Result<u64> {
-    let store = Store::open(&store::Options::new(data))?;
-    store.compact()?;
-    Ok(store.table_statistics().iter().map(|table| table.disk_bytes).sum())
+async fn at_rest(data: &Path) -> Result<u64> {
+    let store = Store::open(&store::Options::new(data), |_| {}).await?;
+    store.compact().await?;
+    Ok(store.table_sizes().await.iter().map(|table| table.disk_bytes).sum())
 }
 
 /// Until so many blocks are stored.

@@ -20,7 +20,7 @@ pub async fn run(headwater: &Path, huge: u64) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let start = Instant::now();
     // A huge wallet, a small one, and one of a common size.
-    build(folder.path(), &[huge, 100, 2_000])?;
+    build(folder.path(), &[huge, 100, 2_000]).await?;
     say(&format!(
         "made a store with a wallet of {huge} transactions in {:.0} s",
         start.elapsed().as_secs_f64()

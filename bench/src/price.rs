@@ -11,7 +11,7 @@ use model::facts::{Change, Facts, Pool, PoolChange, PoolFacts, PoolId, PoolState
 use model::proof::Proof;
 use model::raw::{Block, Header};
 use model::token::Token;
-use store::{Options, Store, prepare};
+use store::{Options, Origin, Store, VerifiedBlock};
 
 use crate::pages::Bare;
 use crate::process::{KEY, serve};
@@ -30,7 +30,7 @@ const QUESTIONS: u64 = 300;
 pub async fn run(headwater: &Path) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let start = Instant::now();
-    build(folder.path())?;
+    build(folder.path()).await?;
     let took = start.elapsed().as_secs_f64();
     say(&format!("made a store of {BLOCKS} blocks with 1,019 pools in {took:.0} s"))?;
     say("(h) token price, requests/s, best of alternated runs")?;
@@ -125,8 +125,8 @@ async fn median(url: &str, pools: u64, when: When) -> Result<f64> {
 }
 
 /// Pools of each token with the coin, of which the first is the deepest, and pools of the coin.
-fn build(folder: &Path) -> Result<()> {
-    let store = Store::open(&Options { durable: false, ..Options::new(folder) })?;
+async fn build(folder: &Path) -> Result<()> {
+    let store = Store::open(&Options { durable: false, ..Options::new(folder) }, |_| {}).await?;
     let table = ChainTable::builtin()?;
     let eth = table.get(CHAIN).context("eth")?;
     let coin = eth.wrapped.as_ref().context("a wrapped coin")?.address;
@@ -144,7 +144,7 @@ fn build(folder: &Path) -> Result<()> {
     for size in SIZES {
         let name = Some(format!("Token of {size}"));
         let about = Token { symbol: name.clone(), name, decimals: Some(18), ..Token::default() };
-        store.put_token(CHAIN, token(size), &about)?;
+        store.put_token(CHAIN, token(size), &about).await?;
         for n in 0..size {
             let coins = (1_000 - u128::from(n.min(990))) * 10u128.pow(18);
             pools.push(pair(eth, n, ((token(size), coins * 500), (coin, coins)))?);
@@ -155,14 +155,15 @@ fn build(folder: &Path) -> Result<()> {
     for number in 0..BLOCKS {
         let block = block(number, parent);
         parent = block.hash;
-        group.push(prepare(CHAIN, block, Proof::default(), facts(number, &pools)));
+        let (proof, facts) = (Proof::default(), facts(number, &pools));
+        group.push(store.prepare(CHAIN, VerifiedBlock { block, proof, facts }));
         if group.len() == 256 || number + 1 == BLOCKS {
             let apply = std::mem::take(&mut group);
-            store.commit(CHAIN, store::Change { revert: Vec::new(), apply })?;
+            store.commit(CHAIN, store::Change::apply(Origin::Import, apply)).await?;
         }
     }
-    store.compact()?;
-    Ok(store.persist()?)
+    store.compact().await?;
+    Ok(store.flush().await?)
 }
 
 type Held = (Address, u128);

@@ -7,7 +7,7 @@ use ingest::verify::{Rules, Senders, verify};
 use model::chain::ChainTable;
 use model::raw::read_receipts;
 use model::raw::{Block, read_geth_traces};
-use store::{Change, Options, Store, prepare};
+use store::{Change, Options, Origin, Store, VerifiedBlock};
 
 use crate::{say, sizes};
 
@@ -25,7 +25,7 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
     let rules =
         Rules { verification: chain.verification, chain_id: chain.id.0, senders: Senders::Sample };
     let folder = tempfile::tempdir()?;
-    let store = Store::open(&Options::new(folder.path()))?;
+    let store = Store::open(&Options::new(folder.path()), |_| {}).await?;
     let decoder = decode::Decoder::new(chain);
     let mut spent = [Duration::ZERO; 5];
     let mut bytes = 0;
@@ -43,7 +43,7 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
             let verified = Instant::now();
             let facts = decoder.decode(&block);
             let decoded = Instant::now();
-            prepared.push(prepare(chain.id, block, proof, facts));
+            prepared.push(store.prepare(chain.id, VerifiedBlock { block, proof, facts }));
             let done = Instant::now();
             spent[0] += parsed - start;
             spent[1] += verified - parsed;
@@ -51,7 +51,7 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
             spent[3] += done - decoded;
         }
         let start = Instant::now();
-        store.commit(chain.id, Change { revert: Vec::new(), apply: prepared })?;
+        store.commit(chain.id, Change::apply(Origin::History, prepared)).await?;
         spent[4] += start.elapsed();
     }
     let total: Duration = spent.iter().sum();

@@ -8,7 +8,7 @@ use alloy_primitives::{Address, B256, U256, keccak256};
 use anyhow::Result;
 use model::facts::{Facts, Market, Trade};
 use model::proof::Proof;
-use store::{Change, Options, Store, prepare};
+use store::{Change, Options, Origin, Store, VerifiedBlock};
 
 use crate::big_wallet::{CHAIN, empty_block, receipt, tx, wallet};
 use crate::pages::median;
@@ -23,7 +23,7 @@ const SMALL_CONTRACT: u64 = 1_001;
 pub async fn run(headwater: &Path, huge: u64) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let start = Instant::now();
-    build(folder.path(), huge)?;
+    build(folder.path(), huge).await?;
     say(&format!(
         "made a store with a contract of {huge} trades in {:.0} s",
         start.elapsed().as_secs_f64()
@@ -53,10 +53,10 @@ pub async fn run(headwater: &Path, huge: u64) -> Result<()> {
 
 /// Both contracts sell so many a block; the small one in the newest blocks only, so that their pages
 /// lie equally close together.
-fn build(folder: &Path, huge: u64) -> Result<()> {
+async fn build(folder: &Path, huge: u64) -> Result<()> {
     let mut options = Options::new(folder);
     options.durable = false;
-    let store = Store::open(&options)?;
+    let store = Store::open(&options, |_| {}).await?;
     let blocks = huge.div_ceil(PER_BLOCK);
     let mut parent = B256::ZERO;
     let mut group = Vec::new();
@@ -75,13 +75,14 @@ fn build(folder: &Path, huge: u64) -> Result<()> {
                 block.receipts.push(Some(receipt(index)));
             }
         }
-        group.push(prepare(CHAIN, block, Proof::default(), facts));
+        let proof = Proof::default();
+        group.push(store.prepare(CHAIN, VerifiedBlock { block, proof, facts }));
         if group.len() == 256 || number + 1 == blocks {
             let apply = std::mem::take(&mut group);
-            store.commit(CHAIN, Change { revert: Vec::new(), apply })?;
+            store.commit(CHAIN, Change::apply(Origin::Import, apply)).await?;
         }
     }
-    Ok(store.persist()?)
+    Ok(store.flush().await?)
 }
 
 fn trade(number: u64, index: u64, contract: Address) -> Trade {

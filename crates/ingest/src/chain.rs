@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::chain::Chain;
 use rpc::Pool;
-use store::{Change, Committed, EntryKind, Store};
+use store::{Change, Committed, Coverage, EntryKind, Store};
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
 
@@ -33,7 +33,6 @@ pub struct ChainIngest {
     pub pool: Arc<Pool>,
     pub progress: Arc<Progress>,
     pub from_block: u64,
-    announced: watch::Receiver<u64>,
     _tasks: JoinSet<()>,
 }
 
@@ -47,15 +46,17 @@ pub(crate) struct Context {
     pub progress: Arc<Progress>,
     /// Held from looking at the store to the commit that follows from it.
     pub turn: Arc<Mutex<()>>,
-    announce: Arc<watch::Sender<u64>>,
 }
 
 impl ChainIngest {
     pub fn start(options: Options) -> Self {
-        let (announce, announced) = watch::channel(0);
         let progress = Arc::new(Progress::default());
-        let source =
-            NodeSource::new(options.pool.clone(), options.chain.clone(), options.config.traces);
+        let source = NodeSource::new(
+            options.pool.clone(),
+            options.chain.clone(),
+            options.store.clone(),
+            options.config.traces,
+        );
         let context = Context {
             source,
             store: options.store,
@@ -63,7 +64,6 @@ impl ChainIngest {
             from_block: options.from_block,
             progress: progress.clone(),
             turn: Arc::default(),
-            announce: Arc::new(announce),
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(follow::run(context.clone()));
@@ -73,25 +73,16 @@ impl ChainIngest {
             pool: options.pool,
             progress,
             from_block: options.from_block,
-            announced,
             _tasks: tasks,
         }
-    }
-
-    /// The journal's newest sequence; changes after every durable commit.
-    pub fn announced(&self) -> watch::Receiver<u64> {
-        self.announced.clone()
     }
 }
 
 impl Context {
-    /// Writes, and tells the world only afterwards.
+    /// Writes, and counts afterwards.
     pub async fn commit(&self, change: Change) -> Result<Committed, Error> {
-        let (store, chain) = (self.store.clone(), self.source.chain_id());
         let transactions = change.apply.iter().map(|b| u64::from(b.tx_count)).sum();
-        let committed = tokio::task::spawn_blocking(move || store.commit(chain, change))
-            .await
-            .map_err(|_| Error::Stopped)??;
+        let committed = self.store.commit(self.source.chain_id(), change).await?;
         let applied =
             committed.entries.iter().filter(|e| e.kind == EntryKind::Apply).count() as u64;
         self.progress.applied(applied, transactions);
@@ -103,15 +94,16 @@ impl Context {
         if let Some(newest) = committed.coverage.newest() {
             metrics::gauge!("headwater_indexed_head", "chain" => slug).set(newest as f64);
         }
-        if let Some(last) = committed.entries.last() {
-            self.announce.send_replace(last.seq);
-        }
         Ok(committed)
     }
 
+    pub async fn coverage(&self) -> Result<Coverage, Error> {
+        Ok(self.store.view().await?.coverage(self.source.chain_id()).await?)
+    }
+
     /// Changes after every commit.
-    pub fn announced(&self) -> watch::Receiver<u64> {
-        self.announce.subscribe()
+    pub fn written(&self) -> watch::Receiver<u64> {
+        self.store.subscribe(self.source.chain_id())
     }
 
     /// Says why a task stands still, once per reason.

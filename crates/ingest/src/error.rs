@@ -30,13 +30,7 @@ impl Error {
     /// Everything but a broken store heals with time or with another upstream.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Error::Store(error) => {
-                error.is_retryable()
-                    || matches!(
-                        error,
-                        store::Error::Detached { .. } | store::Error::Occupied { .. }
-                    )
-            }
+            Error::Store(error) => error.is_retryable(),
             Error::Stopped => false,
             _ => true,
         }

@@ -1,7 +1,7 @@
 //! Follows the head: every new head is fetched, verified, attached, and committed at once.
 
 use rpc::UpstreamId;
-use store::Coverage;
+use store::{Coverage, Origin};
 
 use crate::chain::{Context, PAUSE};
 use crate::error::Error;
@@ -55,18 +55,18 @@ async fn reach(context: &Context, head: rpc::Head) -> Result<(), Error> {
     let chain = context.source.chain_id();
     loop {
         let (coverage, stored) = {
-            let view = context.store.view();
-            (view.coverage(chain)?, view.stamp(chain, head.number)?)
+            let view = context.store.view().await?;
+            (view.coverage(chain).await?, view.block_summary(chain, head.number).await?)
         };
         let from = match (stored, highest_below(&coverage, head.number)) {
             // Known, and so is all below: a node that stepped back, or came late.
-            (Some(stamp), _) if stamp.hash == head.hash => return Ok(()),
+            (Some(block), _) if block.hash == head.hash => return Ok(()),
             (None, Some(below)) if head.number - below <= CATCH_UP_BLOCKS => below + 1,
             _ => head.number,
         };
         let blocks = fetch_head(context, from, head).await?;
         let reached = blocks.last().map(|last| (last.block.number, last.block.hash));
-        if stored.is_some_and(|stamp| reached == Some((stamp.number, stamp.hash))) {
+        if stored.is_some_and(|block| reached == Some((block.number, block.hash))) {
             // Whoever was asked still has the block that is stored.
             return Err(Error::Moved { number: head.number });
         }
@@ -89,11 +89,11 @@ async fn attach(context: &Context, blocks: Vec<Sourced>, head: u64) -> Result<At
     let chain = context.source.chain_id();
     let Some(first) = blocks.first() else { return Err(Error::Moved { number: head }) };
     let below = match first.block.number.checked_sub(1) {
-        Some(below) => context.store.view().stamp(chain, below)?,
+        Some(below) => context.store.view().await?.block_summary(chain, below).await?,
         None => None,
     };
     let blocks = match below {
-        Some(stamp) if stamp.hash != first.block.parent_hash => {
+        Some(below) if below.hash != first.block.parent_hash => {
             reorg::branch(context, first, head).await?
         }
         Some(_) => blocks,
@@ -105,7 +105,7 @@ async fn attach(context: &Context, blocks: Vec<Sourced>, head: u64) -> Result<At
     };
     let last = blocks.last().map(|last| last.block.number);
     let apply: Vec<_> = blocks.into_iter().map(|sourced| sourced.block).collect();
-    reorg::replace(context, apply).await?;
+    reorg::replace(context, Origin::Head, apply).await?;
     Ok(if last >= Some(head) { Attached::AtHead } else { Attached::Below })
 }
 

@@ -5,7 +5,7 @@
 //! one commit, so readers of the store and of the journal never see a chain with a hole.
 
 use rpc::UpstreamId;
-use store::{Change, Coverage, Prepared, View};
+use store::{Change, Coverage, Origin, PreparedBlock, View};
 
 use crate::chain::Context;
 use crate::error::Error;
@@ -28,24 +28,29 @@ pub(crate) async fn branch(
     let moved = Error::Moved { number: tip.block.number };
     let Some(conflict) = tip.block.number.checked_sub(1) else { return Err(moved) };
     let chain = context.source.chain_id();
-    let coverage = context.store.view().coverage(chain)?;
+    let coverage = context.store.view().await?.coverage(chain).await?;
     let Some((oldest, _)) = coverage.range_of(conflict) else { return Err(moved) };
     let ancestor = ancestor(context, tip.upstream, oldest, conflict).await?;
     let first = ancestor.map_or(oldest, |ancestor| ancestor + 1);
     let last = head.min(first + FIRST_BLOCKS - 1);
     let mut blocks = fetch(context, first, last, Some(tip.upstream)).await?;
-    let view = context.store.view();
-    while let Some(next) = blocks.first()
-        && view.stamp(chain, next.block.number)?.is_some_and(|s| s.hash == next.block.hash)
-    {
-        blocks.remove(0);
-    }
-    let Some(first) = blocks.first() else { return Err(moved) };
-    let below = match first.block.number.checked_sub(1) {
-        Some(below) => view.stamp(chain, below)?,
-        None => None,
+    let below = {
+        let view = context.store.view().await?;
+        while let Some(next) = blocks.first()
+            && view
+                .block_summary(chain, next.block.number)
+                .await?
+                .is_some_and(|stored| stored.hash == next.block.hash)
+        {
+            blocks.remove(0);
+        }
+        match blocks.first().and_then(|first| first.block.number.checked_sub(1)) {
+            Some(below) => view.block_summary(chain, below).await?,
+            None => None,
+        }
     };
-    if below.is_none_or(|stamp| stamp.hash != first.block.parent_hash) {
+    let Some(first) = blocks.first() else { return Err(moved) };
+    if below.is_none_or(|below| below.hash != first.block.parent_hash) {
         context.source.hold(first.upstream, child_of(first)).await?;
         if below.is_some() {
             return Err(moved);
@@ -88,22 +93,28 @@ pub(crate) async fn ancestor(
 
 async fn is_kept(context: &Context, upstream: UpstreamId, number: u64) -> Result<bool, Error> {
     let links = context.source.links(upstream, &[number]).await?;
-    let stored = context.store.view().stamp(context.source.chain_id(), number)?;
+    let view = context.store.view().await?;
+    let stored = view.block_summary(context.source.chain_id(), number).await?;
     let stored = stored.ok_or(Error::Moved { number })?;
     Ok(links.first().is_some_and(|link| link.hash == stored.hash))
 }
 
 /// Writes linked, rising blocks in the place of what cannot stand beside them.
-pub(crate) async fn replace(context: &Context, blocks: Vec<Prepared>) -> Result<(), Error> {
+pub(crate) async fn replace(
+    context: &Context,
+    origin: Origin,
+    blocks: Vec<PreparedBlock>,
+) -> Result<(), Error> {
     let _turn = context.turn.lock().await;
     let chain = context.source.chain_id();
     let (revert, ancestor) = {
-        let view = context.store.view();
+        let view = context.store.view().await?;
+        let coverage = view.coverage(chain).await?;
         let first = blocks.first().map_or(0, |block| block.number);
-        (displaced(&view, &view.coverage(chain)?, context, &blocks)?, first.checked_sub(1))
+        (displaced(&view, &coverage, context, &blocks).await?, first.checked_sub(1))
     };
     let count = revert.len() as u64;
-    take_back(context, revert, blocks).await?;
+    take_back(context, Change { origin, revert, apply: blocks, ..Change::default() }).await?;
     if count > 0 {
         tracing::info!(chain.id = chain.0, ?ancestor, blocks = count, "the chain reorganised");
         let slug = context.source.chain.slug.clone();
@@ -114,26 +125,22 @@ pub(crate) async fn replace(context: &Context, blocks: Vec<Prepared>) -> Result<
 }
 
 /// Takes blocks back, newest first, and applies others together with the last of them.
-pub(crate) async fn take_back(
-    context: &Context,
-    mut revert: Vec<u64>,
-    apply: Vec<Prepared>,
-) -> Result<(), Error> {
-    while revert.len() > REVERT_AT_ONCE {
-        let part = revert.drain(..REVERT_AT_ONCE).collect();
-        context.commit(Change { revert: part, apply: Vec::new() }).await?;
+pub(crate) async fn take_back(context: &Context, mut change: Change) -> Result<(), Error> {
+    while change.revert.len() > REVERT_AT_ONCE {
+        let part = change.revert.drain(..REVERT_AT_ONCE).collect();
+        context.commit(Change::revert(change.origin, part)).await?;
     }
-    context.commit(Change { revert, apply }).await?;
+    context.commit(change).await?;
     Ok(())
 }
 
 /// Stored blocks of the same number with another hash, and all that hang on them; newest first.
 /// Ranges that are not connected with these are left alone: nothing is known against them.
-fn displaced(
+async fn displaced(
     view: &View,
     coverage: &Coverage,
     context: &Context,
-    blocks: &[Prepared],
+    blocks: &[PreparedBlock],
 ) -> Result<Vec<u64>, Error> {
     let chain = context.source.chain_id();
     let mut numbers: Vec<u64> = Vec::new();
@@ -143,13 +150,14 @@ fn displaced(
         numbers.extend((number..=end).filter(|n| known.is_none_or(|known| *n > known)));
     };
     for block in blocks {
-        if view.stamp(chain, block.number)?.is_some_and(|stamp| stamp.hash != block.hash) {
+        let stored = view.block_summary(chain, block.number).await?;
+        if stored.is_some_and(|stored| stored.hash != block.hash) {
             add_from(block.number);
         }
     }
     if let Some(last) = blocks.last()
         && let Some(above) = last.number.checked_add(1)
-        && view.parent_hash(chain, above)?.is_some_and(|parent| parent != last.hash)
+        && view.parent_hash(chain, above).await?.is_some_and(|parent| parent != last.hash)
     {
         add_from(above);
     }

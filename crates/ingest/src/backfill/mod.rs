@@ -6,7 +6,7 @@
 mod flight;
 
 use rpc::UpstreamId;
-use store::Coverage;
+use store::{Change, Coverage, Origin};
 
 use crate::chain::{Context, PAUSE};
 use crate::error::Error;
@@ -17,19 +17,19 @@ use flight::{Flight, Gap};
 
 pub(crate) async fn run(context: Context) {
     let mut heads = context.source.pool.heads();
-    let mut announced = context.announced();
+    let mut written = context.written();
     context.source.settled().await;
     let mut rather_not = None;
     loop {
         heads.mark_unchanged();
-        announced.mark_unchanged();
+        written.mark_unchanged();
         match fill(&context, &mut rather_not).await {
             // Everything is there; a new head or a commit may leave a gap below it.
             Ok(()) => {
                 context.progress.set_waiting(Task::Backfill, None);
                 let go_on = tokio::select! {
                     changed = heads.changed() => changed.is_ok(),
-                    changed = announced.changed() => changed.is_ok(),
+                    changed = written.changed() => changed.is_ok(),
                 };
                 if !go_on {
                     return;
@@ -51,7 +51,7 @@ pub(crate) async fn run(context: Context) {
 async fn fill(context: &Context, rather_not: &mut Option<UpstreamId>) -> Result<(), Error> {
     loop {
         let Some(head) = *context.source.pool.heads().borrow() else { return Ok(()) };
-        let coverage = context.store.view().coverage(context.source.chain_id())?;
+        let coverage = context.coverage().await?;
         tell_missing(context, &coverage);
         let Some(gap) = next_gap(&coverage, context.from_block, head.number) else { return Ok(()) };
         fill_gap(context, gap, rather_not).await?;
@@ -130,7 +130,7 @@ async fn write(
 ) -> Result<(), Error> {
     let turn = context.turn.lock().await;
     let Some(first) = blocks.first() else { return Ok(()) };
-    let mut child = stored_child(context, first.block.number)?;
+    let mut child = stored_child(context, first.block.number).await?;
     let mut fitting = Vec::with_capacity(blocks.len());
     let mut misfit = None;
     for sourced in blocks {
@@ -144,8 +144,9 @@ async fn write(
     if let Some(bottom) = fitting.last() {
         let stale = stale_below(context, bottom.upstream, child).await?;
         let apply = fitting.into_iter().map(|sourced| sourced.block).collect();
-        reorg::take_back(context, stale, apply).await?;
-        tell_missing(context, &context.store.view().coverage(context.source.chain_id())?);
+        let change = Change { origin: Origin::History, revert: stale, apply, ..Change::default() };
+        reorg::take_back(context, change).await?;
+        tell_missing(context, &context.coverage().await?);
     }
     drop(turn);
     match misfit {
@@ -160,13 +161,13 @@ async fn write(
 }
 
 /// The stored block above; the head's follower may have taken it back meanwhile.
-fn stored_child(context: &Context, below: u64) -> Result<Child, Error> {
-    let (view, chain) = (context.store.view(), context.source.chain_id());
+async fn stored_child(context: &Context, below: u64) -> Result<Child, Error> {
+    let (view, chain) = (context.store.view().await?, context.source.chain_id());
     let moved = || Error::Moved { number: below };
     let number = below.checked_add(1).ok_or_else(moved)?;
-    let stamp = view.stamp(chain, number)?.ok_or_else(moved)?;
-    let parent_hash = view.parent_hash(chain, number)?.ok_or_else(moved)?;
-    Ok(Child { number, hash: stamp.hash, parent_hash })
+    let stored = view.block_summary(chain, number).await?.ok_or_else(moved)?;
+    let parent_hash = view.parent_hash(chain, number).await?.ok_or_else(moved)?;
+    Ok(Child { number, hash: stored.hash, parent_hash })
 }
 
 /// Blocks of the next older range that are not on the chain that reaches it from above: it was
@@ -177,13 +178,13 @@ async fn stale_below(
     child: Child,
 ) -> Result<Vec<u64>, Error> {
     let (coverage, below) = {
-        let (view, chain) = (context.store.view(), context.source.chain_id());
+        let (view, chain) = (context.store.view().await?, context.source.chain_id());
         let Some(number) = child.number.checked_sub(1) else { return Ok(Vec::new()) };
-        let Some(stamp) = view.stamp(chain, number)? else { return Ok(Vec::new()) };
-        if stamp.hash == child.parent_hash {
+        let stored = view.block_summary(chain, number).await?;
+        if stored.is_none_or(|stored| stored.hash == child.parent_hash) {
             return Ok(Vec::new());
         }
-        (view.coverage(chain)?, number)
+        (view.coverage(chain).await?, number)
     };
     let Some((oldest, _)) = coverage.range_of(below) else { return Ok(Vec::new()) };
     let ancestor = reorg::ancestor(context, upstream, oldest, below).await?;

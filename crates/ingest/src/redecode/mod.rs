@@ -7,7 +7,6 @@
 mod progress;
 mod walk;
 
-use decode::Decoder;
 use model::chain::Chain;
 use store::{Coverage, Store};
 
@@ -38,58 +37,57 @@ pub enum Outcome {
 
 /// Says whose facts this process commits, before it commits any. True where stored facts are
 /// another's, or only half read anew.
-pub fn declare(store: &Store, chain: &Chain) -> Result<bool, store::Error> {
+pub async fn declare(store: &Store, chain: &Chain) -> Result<bool, store::Error> {
     let decoder = decode::fingerprint(chain);
-    Ok(store.decode_with(chain.id, decoder)?.is_behind(decoder))
+    Ok(store.decode_with(chain.id, decoder).await?.is_behind(decoder))
 }
 
 /// Takes as long as it takes; `progress` tells how it goes and takes the word to stop.
-pub fn redecode(
+pub async fn redecode(
     store: &Store,
     chain: &Chain,
     options: Options,
     progress: &Progress,
 ) -> Result<Outcome, Error> {
-    let outcome = read_anew(store, chain, options, progress);
+    let outcome = read_anew(store, chain, options, progress).await;
     progress.ended(&outcome);
     outcome
 }
 
-fn read_anew(
+async fn read_anew(
     store: &Store,
     chain: &Chain,
     options: Options,
     progress: &Progress,
 ) -> Result<Outcome, Error> {
     let decoder = decode::fingerprint(chain);
-    let known = store.decode_with(chain.id, decoder)?;
+    let known = store.decode_with(chain.id, decoder).await?;
     let is_over = || progress.is_stopped();
     if !known.is_behind(decoder) && !options.force {
         // A process that ended after the swap may have left rows that nobody reads.
-        store.sweep_generations(chain.id, &is_over)?;
+        store.remove_unused_facts(chain.id, &is_over).await?;
         return Ok(Outcome::NothingToDo);
     }
     progress.set_state(State::Running);
-    let Some(building) = store.begin_generation(chain.id, decoder, &is_over)? else {
+    let Some(rebuild) = store.rebuild_facts(chain.id, decoder, &is_over).await? else {
         return Ok(Outcome::Stopped);
     };
     // Looked at after the beginning: a block that is not in it will be written to both.
-    let coverage = store.view().coverage(chain.id)?;
-    let (done, total) = (above(&coverage, building.reached), coverage.blocks());
+    let coverage = store.view().await?.coverage(chain.id).await?;
+    let (done, total) = (above(&coverage, rebuild.reached()), coverage.blocks());
     progress.begin(done, total);
-    tracing::info!(chain.id = chain.id.0, done, total, "stored blocks are read anew");
+    tracing::info!(chain.id = chain.id.0, done, total, "redecode started");
     let threads = match options.threads {
         0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
         some => some,
     };
-    let walk = Walk { store, chain, decoder, coverage: &coverage, reached: building.reached };
-    if !walk.run(&Decoder::new(chain), threads, progress)? {
+    let walk = Walk::new(store, chain, threads);
+    if !walk.run(&coverage, &rebuild, progress).await? {
         return Ok(Outcome::Stopped);
     }
-    store.finish_generation(chain.id, decoder)?;
-    tracing::info!(chain.id = chain.id.0, "the new reading of stored blocks answers");
     progress.set_state(State::Sweeping);
-    store.sweep_generations(chain.id, &is_over)?;
+    rebuild.finish(&is_over).await?;
+    tracing::info!(chain.id = chain.id.0, "redecode finished; new facts are live");
     Ok(Outcome::Done { blocks: total })
 }
 

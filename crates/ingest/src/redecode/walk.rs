@@ -1,27 +1,35 @@
-//! The way through all stored blocks: groups from the newest down, read and decoded by several
-//! workers, written in order by one.
+//! The way through all stored blocks: groups from the newest down, read and decoded on several
+//! threads, written in order by one task.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 use decode::Decoder;
-use model::chain::Chain;
-use store::{Coverage, Decoded, Fingerprint, Store};
+use model::chain::{Chain, ChainId};
+use store::{Coverage, Decoded, FactsRebuild, Store};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 use super::Progress;
 use crate::error::Error;
 
 /// Blocks written at once: commits wait for no more than this.
 const GROUP_BLOCKS: u64 = 32;
-/// Groups that a worker may be ahead of the writer.
-const AHEAD: usize = 2;
+/// Groups that are read but not yet written, or still being read, for each thread.
+const AHEAD: usize = 3;
 
-pub struct Walk<'a> {
-    pub store: &'a Store,
-    pub chain: &'a Chain,
-    pub decoder: Fingerprint,
-    pub coverage: &'a Coverage,
-    /// Where an earlier walk came to.
-    pub reached: Option<u64>,
+pub struct Walk {
+    reader: Arc<Reader>,
+    threads: usize,
+}
+
+struct Reader {
+    store: Store,
+    chain: ChainId,
+    decoder: Decoder,
+    /// One for each thread.
+    permits: Semaphore,
 }
 
 /// Blocks from the highest down to `lowest`, as they were read.
@@ -31,86 +39,70 @@ struct Group {
     blocks: Vec<Decoded>,
 }
 
-impl Walk<'_> {
-    /// False when it was stopped on the way.
-    pub fn run(
-        &self,
-        decoder: &Decoder,
-        threads: usize,
-        progress: &Progress,
-    ) -> Result<bool, Error> {
+impl Walk {
+    pub fn new(store: &Store, chain: &Chain, threads: usize) -> Self {
         let threads = threads.max(1);
-        std::thread::scope(|scope| {
-            let mut queues = Vec::with_capacity(threads);
-            for worker in 0..threads {
-                let (sender, receiver) = sync_channel(AHEAD);
-                let mine = groups(self.coverage, self.reached).skip(worker).step_by(threads);
-                scope.spawn(move || self.read(mine, decoder, &sender, progress));
-                queues.push(receiver);
-            }
-            self.write(queues, progress)
-        })
+        let reader = Reader {
+            store: store.clone(),
+            chain: chain.id,
+            decoder: Decoder::new(chain),
+            permits: Semaphore::new(threads),
+        };
+        Walk { reader: Arc::new(reader), threads }
     }
 
-    /// Ends when all is read, or nobody wants more.
-    fn read(
+    /// False when it was stopped on the way. Groups are written in order, so that one number tells how
+    /// far it came.
+    pub async fn run(
         &self,
-        groups: impl Iterator<Item = (u64, u64)>,
-        decoder: &Decoder,
-        sender: &SyncSender<Result<Group, store::Error>>,
-        progress: &Progress,
-    ) {
-        for (highest, lowest) in groups {
-            if progress.is_stopped() {
-                return;
-            }
-            let group = self.read_group(highest, lowest, decoder);
-            let failed = group.is_err();
-            if sender.send(group).is_err() || failed {
-                return;
-            }
-        }
-    }
-
-    fn read_group(
-        &self,
-        highest: u64,
-        lowest: u64,
-        decoder: &Decoder,
-    ) -> Result<Group, store::Error> {
-        // A look of its own for each group: one that lasts would keep the store from tidying up.
-        let view = self.store.view();
-        let mut blocks = Vec::with_capacity(GROUP_BLOCKS as usize);
-        for number in (lowest..=highest).rev() {
-            // Taken back meanwhile: what comes in its place is written when it comes.
-            let Some((block, _)) = view.whole_block(self.chain.id, number)? else { continue };
-            let facts = decoder.decode(&block);
-            blocks.push(Decoded { number, hash: block.hash, facts });
-        }
-        Ok(Group { lowest, size: highest - lowest + 1, blocks })
-    }
-
-    /// In order, so that one number tells how far it came. Each worker has a queue of its own, and
-    /// the groups are dealt out in turn.
-    fn write(
-        &self,
-        // Owned: workers that wait to hand over a group must notice when writing ends early.
-        queues: Vec<Receiver<Result<Group, store::Error>>>,
+        coverage: &Coverage,
+        rebuild: &FactsRebuild,
         progress: &Progress,
     ) -> Result<bool, Error> {
-        let expected = groups(self.coverage, self.reached);
-        for (_, queue) in expected.zip(queues.iter().cycle()) {
-            let Ok(group) = queue.recv() else {
-                return if progress.is_stopped() { Ok(false) } else { Err(Error::Stopped) };
-            };
+        let mut groups = groups(coverage, rebuild.reached());
+        let mut reading: VecDeque<JoinHandle<Result<Group, Error>>> = VecDeque::new();
+        loop {
+            while reading.len() < self.threads * AHEAD
+                && let Some((highest, lowest)) = groups.next()
+            {
+                reading.push_back(tokio::spawn(read_group(self.reader.clone(), highest, lowest)));
+            }
+            let Some(group) = reading.pop_front() else { return Ok(true) };
+            let group = group.await.map_err(|_| Error::Stopped).flatten();
+            if progress.is_stopped() || group.is_err() {
+                reading.iter().for_each(JoinHandle::abort);
+            }
             let Group { lowest, size, blocks } = group?;
             if progress.is_stopped() {
                 return Ok(false);
             }
-            self.store.write_generation(self.chain.id, self.decoder, &blocks, lowest)?;
+            rebuild.write(blocks, lowest).await?;
             progress.add(size);
         }
-        Ok(true)
+    }
+}
+
+/// Reading unpacks and decoding computes: work for a thread of its own.
+async fn read_group(reader: Arc<Reader>, highest: u64, lowest: u64) -> Result<Group, Error> {
+    let readers = reader.clone();
+    let _permit = readers.permits.acquire().await.map_err(|_| Error::Stopped)?;
+    let handle = Handle::current();
+    let work = move || handle.block_on(reader.read(highest, lowest));
+    tokio::task::spawn_blocking(work).await.map_err(|_| Error::Stopped)?
+}
+
+impl Reader {
+    async fn read(&self, highest: u64, lowest: u64) -> Result<Group, Error> {
+        // A look of its own for each group: one that lasts would keep the store from tidying up.
+        let view = self.store.view().await?;
+        let mut blocks = Vec::with_capacity(GROUP_BLOCKS as usize);
+        for number in (lowest..=highest).rev() {
+            // Reverted meanwhile: what comes in its place is written when it comes.
+            let Some((block, _)) = view.whole_block(self.chain, number).await? else { continue };
+            let facts = self.decoder.decode(&block);
+            blocks.push(Decoded { number, hash: block.hash, facts });
+        }
+        Ok(Group { lowest, size: highest - lowest + 1, blocks })
     }
 }
 

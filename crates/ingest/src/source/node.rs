@@ -11,7 +11,7 @@ use decode::Decoder;
 use model::chain::{Chain, ChainId};
 use model::raw::Block;
 use rpc::{Pool, UpstreamId};
-use store::Prepared;
+use store::{PreparedBlock, Store, VerifiedBlock};
 use tokio::sync::Semaphore;
 
 use super::answers::{self, Problem};
@@ -30,6 +30,7 @@ pub struct NodeSource {
     pub pool: Arc<Pool>,
     pub chain: Arc<Chain>,
     pub traces: TraceUse,
+    store: Store,
     decoder: Arc<Decoder>,
     /// As many readers as there are processors: more would only hold more blocks in memory.
     readers: Arc<Semaphore>,
@@ -37,7 +38,7 @@ pub struct NodeSource {
 
 /// A verified block, and who gave it.
 pub struct Sourced {
-    pub block: Prepared,
+    pub block: PreparedBlock,
     pub upstream: UpstreamId,
 }
 
@@ -52,11 +53,11 @@ pub struct Ask {
 }
 
 impl NodeSource {
-    pub fn new(pool: Arc<Pool>, chain: Arc<Chain>, traces: TraceUse) -> Self {
+    pub fn new(pool: Arc<Pool>, chain: Arc<Chain>, store: Store, traces: TraceUse) -> Self {
         let processors = std::thread::available_parallelism().map_or(2, |n| n.get());
         let decoder = Arc::new(Decoder::new(&chain));
         let readers = Arc::new(Semaphore::new(processors));
-        NodeSource { pool, chain, traces, decoder, readers }
+        NodeSource { pool, chain, traces, store, decoder, readers }
     }
 
     pub fn chain_id(&self) -> ChainId {
@@ -125,23 +126,23 @@ impl NodeSource {
         numbers: &[u64],
         answered: Answered,
         senders: Senders,
-    ) -> Result<Vec<Prepared>, Problem> {
+    ) -> Result<Vec<PreparedBlock>, Problem> {
         let (verification, chain) = (self.chain.verification, self.chain.id);
         let rules = Rules { verification, chain_id: chain.0, senders };
         let is_history = numbers.len() > 1;
         let (numbers, decoder) = (numbers.to_vec(), self.decoder.clone());
-        let slug = self.chain.slug.clone();
+        let (slug, store) = (self.chain.slug.clone(), self.store.clone());
         let label = self.pool.label(answered.upstream).to_owned();
         let work = move || {
             let judge = |block: &Block| verify(block, &rules).err();
-            let mut prepared: Vec<Prepared> = Vec::with_capacity(numbers.len());
+            let mut prepared: Vec<PreparedBlock> = Vec::with_capacity(numbers.len());
             for (i, number) in numbers.iter().enumerate() {
                 let answers = answered.of_block(i);
                 let block = answers::read_block(*number, &answers, &label, &judge)?;
                 let proof = verify(&block, &rules)
                     .map_err(|lie| Problem::Fault(*number, Fault::Lie(lie)))?;
                 let facts = crate::facts::decode(&decoder, &slug, &block);
-                prepared.push(store::prepare(chain, block, proof, facts));
+                prepared.push(store.prepare(chain, VerifiedBlock { block, proof, facts }));
             }
             linked(&prepared)?;
             Ok(prepared)
@@ -159,7 +160,7 @@ impl NodeSource {
 }
 
 /// What one node gave in one answer is one chain, or a contradiction.
-fn linked(blocks: &[Prepared]) -> Result<(), Problem> {
+fn linked(blocks: &[PreparedBlock]) -> Result<(), Problem> {
     for (a, b) in blocks.iter().zip(blocks.iter().skip(1)) {
         let (parent, child) = if a.number < b.number { (a, b) } else { (b, a) };
         if child.number - parent.number == 1 && child.parent_hash != parent.hash {

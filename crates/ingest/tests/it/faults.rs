@@ -14,7 +14,7 @@ async fn survives(seed: u64, dialect: Dialect, faults: Vec<Rule>) -> (SharedChai
     for rule in faults {
         node.faults.add(rule);
     }
-    let mut rig = Rig::new(&[&node]);
+    let mut rig = Rig::new(&[&node]).await;
     rig.pool.timeout_ms = 2_000;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
@@ -22,7 +22,7 @@ async fn survives(seed: u64, dialect: Dialect, faults: Vec<Rule>) -> (SharedChai
     rig.reaches(&chain, &ingest).await;
     write(&chain).reorg(3, 5);
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, dialect);
+    rig.check(&chain, dialect).await;
     let status = ingest.pool.status();
     assert!(status.upstreams[0].evidence.is_empty(), "{:?}", status.upstreams[0].evidence);
     let able = status.upstreams[0].capabilities.clone().unwrap();
@@ -112,13 +112,15 @@ async fn a_node_that_cannot_trace_old_blocks_gives_the_rest() {
     let pruned = Fault::RpcError { code: -32000, message: "missing trie node 0xab".into() };
     let methods = ["debug_traceBlockByNumber", "trace_block"];
     node.faults.add(Rule::new(pruned).on_methods(methods).on_blocks(0..=140));
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
-    let view = rig.store.view();
-    let traced = |number| view.stamp(CHAIN, number).unwrap().unwrap().has_traces;
-    assert!((200..=250).all(traced));
-    assert!((1..=140).all(|number| !traced(number)));
+    for number in 1..=140 {
+        assert!(!rig.summary(number).await.unwrap().has_traces, "{number}");
+    }
+    for number in 200..=250 {
+        assert!(rig.summary(number).await.unwrap().has_traces, "{number}");
+    }
     let waiting = || ingest.progress.snapshot().waiting.unwrap_or_default();
     eventually("nobody waits", || waiting().is_empty(), waiting).await;
 }
@@ -130,14 +132,14 @@ async fn the_node_that_traces_is_asked_where_another_cannot() {
     plain.faults.add(Rule::no_debug_trace());
     plain.faults.add(Rule::no_parity_trace());
     plain.faults.add(Rule::no_block_receipts());
-    let rig = Rig::new(&[&plain, &tracing]);
+    let rig = Rig::new(&[&plain, &tracing]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     for _ in 0..6 {
         write(&chain).extend(1);
         rig.reaches(&chain, &ingest).await;
     }
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
     let able = ingest.pool.capabilities(rpc::UpstreamId(0)).unwrap();
     assert_eq!((able.receipts, able.traces), (Receipts::Transaction, Traces::None));
 }

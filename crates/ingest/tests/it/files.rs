@@ -8,6 +8,7 @@ use ingest::source::{files, read_record};
 use ingest::verify::verify;
 use model::chain::Verification;
 use proptest::prelude::*;
+use store::{Store, VerifiedBlock};
 use testkit::{SimChain, read};
 
 use crate::setup::*;
@@ -41,8 +42,8 @@ fn write(dir: &Path, name: &str, text: &[u8]) -> PathBuf {
     path
 }
 
-#[test]
-fn every_kind_of_file_gives_the_same_store() {
+#[tokio::test]
+async fn every_kind_of_file_gives_the_same_store() {
     let chain = sim(180, 12);
     let chain = read(&chain);
     let records: Vec<String> = (0..=12).map(|number| geth(&chain, number)).collect();
@@ -57,15 +58,15 @@ fn every_kind_of_file_gives_the_same_store() {
     let single =
         |(i, text): (usize, &String)| write(dir.path(), &format!("{i}.json.gz"), text.as_bytes());
     kinds.push(records.iter().enumerate().map(single).collect());
-    let expected = honest_digest(&chain, 0, Dialect::Geth);
+    let expected = honest_digest(verified_from(&chain, 0, Dialect::Geth)).await;
     for paths in kinds {
         let home = scratch();
-        let store = open(&home);
-        let summary = import(&store, &crate::setup::chain(Verification::Full), &paths, &|_| {});
-        let summary = summary.unwrap();
+        let store = open(&home).await;
+        let known = crate::setup::chain(Verification::Full);
+        let summary = import(&store, &known, &paths, &|_| {}).await.unwrap();
         assert!(summary.refused.is_empty(), "{:?}", summary.refused);
         assert_eq!((summary.blocks, summary.verified, summary.transactions), (13, 13, 48));
-        assert_eq!(store.view().digest(CHAIN).unwrap(), expected, "{paths:?}");
+        assert_eq!(store.view().await.unwrap().digest(CHAIN).await.unwrap(), expected, "{paths:?}");
     }
 }
 
@@ -85,8 +86,8 @@ fn both_trace_dialects_are_recognised() {
     assert_eq!(genesis.hash, chain.block(0).unwrap().hash, "a block alone is a record, too");
 }
 
-#[test]
-fn what_cannot_be_used_is_named_and_the_rest_goes_in() {
+#[tokio::test]
+async fn what_cannot_be_used_is_named_and_the_rest_goes_in() {
     let chain = sim(182, 6);
     let other = sim(183, 6);
     let (chain, other) = (read(&chain), read(&other));
@@ -109,14 +110,15 @@ fn what_cannot_be_used_is_named_and_the_rest_goes_in() {
     std::fs::write(dir.path().join("torn.json.gz"), b"no gzip").unwrap();
     let paths: Vec<PathBuf> = paths.into_iter().chain([dir.path().join("torn.json.gz")]).collect();
     let home = scratch();
-    let store = open(&home);
+    let store = open(&home).await;
     let summary =
-        import(&store, &crate::setup::chain(Verification::Full), &paths, &|_| {}).unwrap();
+        import(&store, &crate::setup::chain(Verification::Full), &paths, &|_| {}).await.unwrap();
     let mut texts: Vec<String> =
         summary.refused.iter().map(|refusal| refusal.to_string()).collect();
     texts.sort();
     assert_eq!(summary.blocks, 3);
-    assert_eq!(store.view().coverage(CHAIN).unwrap().ranges(), [(1, 2), (5, 5)]);
+    let coverage = store.view().await.unwrap().coverage(CHAIN).await.unwrap();
+    assert_eq!(coverage.ranges(), [(1, 2), (5, 5)]);
     for part in
         ["lines.jsonl, record 2", "header hash", "unknown kind of file", "missing.json", "torn"]
     {
@@ -128,11 +130,14 @@ fn what_cannot_be_used_is_named_and_the_rest_goes_in() {
 }
 
 /// Reads, verifies and prepares: everything that happens to a record before it is written.
-fn digest_record(text: &[u8]) {
+fn digest_record(store: &Store, text: &[u8]) {
     let Ok(block) = read_record(text) else { return };
     for verification in [Verification::Full, Verification::Lenient] {
         let proof = verify(&block, &rules(verification)).unwrap_or_default();
-        store::prepare(CHAIN, block.clone(), proof, model::facts::Facts::default());
+        store.prepare(
+            CHAIN,
+            VerifiedBlock { block: block.clone(), proof, facts: Default::default() },
+        );
     }
     let mut out = Vec::new();
     block.write_json(true, &mut out);
@@ -155,9 +160,10 @@ const ODD: [&str; 12] = [
     "\"0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff\"",
 ];
 
-#[test]
-fn no_bytes_of_a_file_make_it_panic() {
-    let dir = scratch();
+#[tokio::test]
+async fn no_bytes_of_a_file_make_it_panic() {
+    let (dir, home) = (scratch(), scratch());
+    let store = open(&home).await;
     let names = ["a.json", "a.jsonl", "a.json.gz", "a.jsonl.gz", "a.json.zst", "a.jsonl.zst"];
     let mut runner = proptest::test_runner::TestRunner::new(cases(200));
     let bytes = prop_oneof![
@@ -174,14 +180,16 @@ fn no_bytes_of_a_file_make_it_panic() {
         if let Ok(records) = files::open(&path) {
             prop_assert!(records.count() <= 201, "a file ends");
         }
-        digest_record(&bytes);
+        digest_record(&store, &bytes);
         Ok(())
     });
     checked.unwrap();
 }
 
-#[test]
-fn no_mutation_of_a_record_makes_it_panic() {
+#[tokio::test]
+async fn no_mutation_of_a_record_makes_it_panic() {
+    let home = scratch();
+    let store = open(&home).await;
     let chain = sim(184, 6);
     let chain = read(&chain);
     let traces = |number| chain.traces_parity_json(number).unwrap();
@@ -218,7 +226,7 @@ fn no_mutation_of_a_record_makes_it_panic() {
             text[at] = byte;
         }
         text.truncate(cut.map_or(text.len(), |at| at.index(text.len())));
-        digest_record(&text);
+        digest_record(&store, &text);
         Ok(())
     });
     checked.unwrap();

@@ -10,34 +10,34 @@ use crate::setup::*;
 async fn a_growing_chain_is_followed() {
     let chain = sim(1, 10);
     let node = node(&chain).await;
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
-    let mut announced = ingest.announced();
+    let mut written = rig.store.subscribe(CHAIN);
     rig.reaches(&chain, &ingest).await;
     for count in [1, 1, 3, 1, 7] {
-        announced.mark_unchanged();
+        written.mark_unchanged();
         write(&chain).extend(count);
-        announced.changed().await.unwrap();
+        written.changed().await.unwrap();
         rig.reaches(&chain, &ingest).await;
     }
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
     counts(&ingest, 24, 0).await;
     let snapshot = ingest.progress.snapshot();
     assert_eq!((snapshot.node_head, snapshot.transactions_applied), (23, 23 * 4));
-    let head = rig.store.view().journal_head(CHAIN).unwrap();
-    let announced = || *ingest.announced().borrow();
-    eventually("the newest entry is announced", || announced() == head, announced).await;
+    let seq = rig.seq().await;
+    let told = || *rig.store.subscribe(CHAIN).borrow();
+    eventually("the newest entry is announced", || told() == seq, told).await;
 }
 
 #[tokio::test]
 async fn a_head_that_was_known_before_the_start_is_enough() {
     let chain = sim(2, 30);
     let node = node(&chain).await;
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let first = rig.start();
     rig.reaches(&chain, &first).await;
     // The same pool goes on with another ingest; its head does not change any more.
-    let other = Rig::new(&[&node]);
+    let other = Rig::new(&[&node]).await;
     let second = ingest::ChainIngest::start(ingest::Options {
         chain: other.chain.clone(),
         pool: first.pool.clone(),
@@ -46,23 +46,23 @@ async fn a_head_that_was_known_before_the_start_is_enough() {
         from_block: 0,
     });
     other.reaches(&chain, &second).await;
-    other.check(&chain, Dialect::Geth);
+    other.check(&chain, Dialect::Geth).await;
 }
 
 #[tokio::test]
 async fn work_resumes_after_a_stop() {
     let chain = sim(3, 40);
     let node = node(&chain).await;
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
-    let before = rig.store.view().journal_head(CHAIN).unwrap();
+    let before = rig.seq().await;
     drop(ingest);
     write(&chain).extend(5);
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
-    let entries = rig.store.view().journal_head(CHAIN).unwrap() - before;
+    rig.check(&chain, Dialect::Geth).await;
+    let entries = rig.seq().await - before;
     assert_eq!(entries, 5, "nothing was done twice");
 }
 
@@ -70,15 +70,15 @@ async fn work_resumes_after_a_stop() {
 async fn a_long_downtime_leaves_a_gap_that_is_filled_from_the_head() {
     let chain = sim(4, 20);
     let node = node(&chain).await;
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     drop(ingest);
     write(&chain).extend(150);
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
-    let entries = rig.store.view().journal_after(CHAIN, 21, 1).unwrap();
+    rig.check(&chain, Dialect::Geth).await;
+    let entries = rig.journal_after(21).await;
     assert_eq!(entries[0].number, 170, "the newest block comes first");
 }
 
@@ -86,7 +86,7 @@ async fn a_long_downtime_leaves_a_gap_that_is_filled_from_the_head() {
 async fn a_flapping_head_reverts_nothing() {
     let chain = sim(5, 30);
     let node = node(&chain).await;
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     node.faults.add(Fault::FlappingHead);
@@ -95,7 +95,7 @@ async fn a_flapping_head_reverts_nothing() {
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
     assert_eq!(ingest.progress.snapshot().blocks_reverted, 0);
     assert!(ingest.pool.status().upstreams[0].evidence.is_empty(), "a flapping node is no liar");
 }
@@ -105,10 +105,10 @@ async fn a_node_that_flaps_from_the_start_is_indexed_whole() {
     let chain = sim(6, 50);
     let node = node(&chain).await;
     node.faults.add(Fault::FlappingHead);
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
     assert_eq!(ingest.progress.snapshot().blocks_reverted, 0);
 }
 
@@ -117,14 +117,14 @@ async fn a_lagging_node_beside_a_good_one_does_no_harm() {
     let chain = sim(7, 30);
     let (good, late) = (node(&chain).await, node(&chain).await);
     late.faults.add(Fault::Lag(4));
-    let rig = Rig::new(&[&late, &good]);
+    let rig = Rig::new(&[&late, &good]).await;
     let ingest = rig.start();
     for _ in 0..10 {
         write(&chain).extend(1);
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
     assert_eq!(ingest.progress.snapshot().blocks_reverted, 0);
 }
 
@@ -132,7 +132,7 @@ async fn a_lagging_node_beside_a_good_one_does_no_harm() {
 async fn a_node_that_dies_and_comes_back_is_followed_again() {
     let chain = sim(8, 20);
     let node = node(&chain).await;
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     let address = node.address();
@@ -141,7 +141,7 @@ async fn a_node_that_dies_and_comes_back_is_followed_again() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     let node = SimNode::start_on(chain.clone(), address).await.unwrap();
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
     drop(node);
 }
 
@@ -149,7 +149,7 @@ async fn a_node_that_dies_and_comes_back_is_followed_again() {
 async fn a_websocket_alone_is_enough() {
     let chain = sim(9, 20);
     let node = node(&chain).await;
-    let mut rig = Rig::new(&[]);
+    let mut rig = Rig::new(&[]).await;
     rig.upstreams = vec![rpc::UpstreamConfig::from_url(node.ws_url())];
     let ingest = rig.start();
     for _ in 0..5 {
@@ -158,7 +158,7 @@ async fn a_websocket_alone_is_enough() {
     }
     write(&chain).reorg(3, 4);
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
     assert_eq!(node.faults.http_requests(), 0);
 }
 
@@ -167,9 +167,9 @@ async fn a_genesis_alone_is_indexed() {
     let chain = sim(10, 0);
     let node = node(&chain).await;
     node.faults.add(Rule::new(Fault::Delay(Duration::from_millis(5))));
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     assert_eq!(read(&chain).head_number(), 0);
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
 }

@@ -23,7 +23,7 @@ const LIES: [(Tamper, &[&str]); 10] = [
 async fn beside_an_honest_node(chain: &SharedChain, rule: Rule) -> Vec<String> {
     let (liar, honest) = (node(chain).await, node(chain).await);
     liar.faults.add(rule);
-    let rig = Rig::new(&[&liar, &honest]);
+    let rig = Rig::new(&[&liar, &honest]).await;
     let ingest = rig.start();
     rig.reaches(chain, &ingest).await;
     for _ in 0..3 {
@@ -32,7 +32,7 @@ async fn beside_an_honest_node(chain: &SharedChain, rule: Rule) -> Vec<String> {
     }
     write(chain).reorg(2, 3);
     rig.reaches(chain, &ingest).await;
-    rig.check(chain, Dialect::Geth);
+    rig.check(chain, Dialect::Geth).await;
     let status = ingest.pool.status();
     assert!(status.upstreams[1].evidence.is_empty(), "{:?}", status.upstreams[1].evidence);
     status.upstreams[0].evidence.iter().map(|evidence| evidence.check.clone()).collect()
@@ -89,7 +89,7 @@ async fn alone(seed: u64, rule: Rule) -> Alone {
     let chain = busy_sim(seed, 30);
     let node = node(&chain).await;
     node.faults.add(rule);
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     let waiting = || ingest.progress.snapshot().waiting.unwrap_or_default();
     let caught = || !ingest.pool.status().upstreams[0].evidence.is_empty();
@@ -101,10 +101,10 @@ async fn alone(seed: u64, rule: Rule) -> Alone {
 async fn heals(alone: Alone) {
     let Alone { chain, node, rig, ingest } = alone;
     tokio::time::sleep(std::time::Duration::from_millis(700)).await;
-    rig.holds_only(&chain);
+    rig.holds_only(&chain).await;
     node.faults.clear();
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
     let state = || format!("{:?}", ingest.progress.snapshot().waiting);
     eventually("nobody waits", || ingest.progress.snapshot().waiting.is_none(), state).await;
 }
@@ -113,7 +113,7 @@ async fn heals(alone: Alone) {
 async fn with_a_liar_alone_ingest_waits_and_heals_when_it_is_honest() {
     for (i, (tamper, _)) in LIES.into_iter().enumerate() {
         let alone = alone(120 + i as u64, tamper.into()).await;
-        assert!(!alone.rig.is_at(&alone.chain), "{tamper:?}");
+        assert!(!alone.rig.is_at(&alone.chain).await, "{tamper:?}");
         heals(alone).await;
     }
 }
@@ -122,8 +122,9 @@ async fn with_a_liar_alone_ingest_waits_and_heals_when_it_is_honest() {
 async fn with_a_liar_alone_about_old_blocks_history_waits_above_the_lie() {
     for (i, (tamper, _)) in LIES.into_iter().enumerate() {
         let alone = alone(140 + i as u64, Rule::from(tamper).on_blocks(10..=12)).await;
-        let (from, _) = *alone.rig.ranges().last().unwrap();
-        assert!(from > 12, "{tamper:?}: {:?}", alone.rig.ranges());
+        let ranges = alone.rig.ranges().await;
+        let (from, _) = *ranges.last().unwrap();
+        assert!(from > 12, "{tamper:?}: {ranges:?}");
         heals(alone).await;
     }
 }
@@ -132,7 +133,7 @@ async fn with_a_liar_alone_about_old_blocks_history_waits_above_the_lie() {
 async fn a_node_that_begins_to_lie_takes_nothing_back() {
     let chain = busy_sim(160, 30);
     let node = node(&chain).await;
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     for tamper in [Tamper::WrongParentRehashed, Tamper::WrongParent, Tamper::OtherBlocksBody] {
@@ -141,12 +142,12 @@ async fn a_node_that_begins_to_lie_takes_nothing_back() {
         let waiting = || ingest.progress.snapshot().waiting.unwrap_or_default();
         let told = || waiting().contains("lied") || waiting().contains("Lying");
         eventually("the liar is caught", told, waiting).await;
-        rig.holds_only(&chain);
+        rig.holds_only(&chain).await;
         node.faults.clear();
         rig.reaches(&chain, &ingest).await;
     }
     assert_eq!(ingest.progress.snapshot().blocks_reverted, 0);
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
 }
 
 #[tokio::test]
@@ -154,9 +155,9 @@ async fn a_node_of_another_chain_is_not_asked() {
     let chain = busy_sim(161, 20);
     let (foreign, good) = (node(&busy_sim(162, 50)).await, node(&chain).await);
     foreign.faults.add(Fault::WrongChainId(5));
-    let rig = Rig::new(&[&foreign, &good]);
+    let rig = Rig::new(&[&foreign, &good]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
+    rig.check(&chain, Dialect::Geth).await;
     assert_eq!(foreign.faults.requests("eth_getBlockReceipts"), 0);
 }

@@ -1,17 +1,17 @@
 //! A chain, nodes, a store and an ingest of them; waiting for conditions; the honest comparison.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use alloy_primitives::B256;
 use ingest::verify::{Rules, Senders, verify};
 use ingest::{ChainIngest, Config, SenderCheck};
 use model::chain::{Chain, ChainId, ChainTable, PrivateChain, Verification};
+use model::facts::Facts;
 use model::raw::{Block, Receipt, read_geth_traces, read_parity_traces};
 use proptest::test_runner::RngSeed;
 use rpc::{Pool, PoolConfig, PoolOptions, UpstreamConfig};
-use store::read::WalletQuestion;
-use store::{Change, Store};
+use store::{BlockSummary, Change, Entry, Origin, Store, VerifiedBlock, View, WalletQuery};
 use tempfile::TempDir;
 use testkit::{SharedChain, SimChain, SimConfig, SimNode, read};
 
@@ -79,29 +79,47 @@ pub fn rules(verification: Verification) -> Rules {
 }
 
 /// The digest of a store that indexed this chain, from a block on, and nothing else.
-pub fn honest_digest(chain: &SimChain, from_block: u64, dialect: Dialect) -> B256 {
+pub async fn honest_digest(blocks: Vec<VerifiedBlock>) -> B256 {
     let dir = scratch();
-    let store = open(&dir);
+    let store = open(&dir).await;
+    put(&store, blocks).await;
+    store.view().await.unwrap().digest(CHAIN).await.unwrap()
+}
+
+/// All blocks of the chain from one on.
+pub fn verified_from(chain: &SimChain, from_block: u64, dialect: Dialect) -> Vec<VerifiedBlock> {
+    verified(chain, from_block..=chain.head_number(), dialect)
+}
+
+pub fn verified(
+    chain: &SimChain,
+    numbers: impl IntoIterator<Item = u64>,
+    dialect: Dialect,
+) -> Vec<VerifiedBlock> {
     let rules = rules(Verification::Full);
-    let prepare = |number| {
+    let verified = |number| {
         let block = block(chain, number, dialect);
         let proof = verify(&block, &rules).unwrap();
-        store::prepare(CHAIN, block, proof, model::facts::Facts::default())
+        VerifiedBlock { block, proof, facts: Facts::default() }
     };
-    let apply = (from_block..=chain.head_number()).map(prepare).collect();
-    store.commit(CHAIN, Change { revert: Vec::new(), apply }).unwrap();
-    store.view().digest(CHAIN).unwrap()
+    numbers.into_iter().map(verified).collect()
 }
 
-pub fn open(dir: &TempDir) -> Store {
-    try_open(dir).unwrap()
+/// Puts blocks into a store as an import would.
+pub async fn put(store: &Store, blocks: Vec<VerifiedBlock>) {
+    let apply = blocks.into_iter().map(|block| store.prepare(CHAIN, block)).collect();
+    store.commit(CHAIN, Change::apply(Origin::Import, apply)).await.unwrap();
 }
 
-fn try_open(dir: &TempDir) -> Result<Store, store::Error> {
+pub async fn open(dir: &TempDir) -> Store {
+    try_open(dir).await.unwrap()
+}
+
+async fn try_open(dir: &TempDir) -> Result<Store, store::Error> {
     let path = dir.path().join("store");
     let options =
         store::Options { cache_bytes: 8 << 20, durable: false, ..store::Options::new(path) };
-    Store::open(&options)
+    Store::open(&options, |_| {}).await
 }
 
 pub fn pool_config() -> PoolConfig {
@@ -126,9 +144,9 @@ pub struct Rig {
 }
 
 impl Rig {
-    pub fn new(nodes: &[&SimNode]) -> Self {
+    pub async fn new(nodes: &[&SimNode]) -> Self {
         let dir = scratch();
-        let store = open(&dir);
+        let store = open(&dir).await;
         let upstreams = nodes.iter().map(|node| UpstreamConfig::from_url(node.url())).collect();
         Rig {
             dir,
@@ -163,50 +181,70 @@ impl Rig {
     /// As after the end of a process, once the ingest is dropped.
     pub async fn reopen(&mut self) {
         let elsewhere = scratch();
-        self.store = open(&elsewhere);
+        self.store = open(&elsewhere).await;
         // A commit may still be under way and hold the old one.
-        let mut opened = None;
-        let free = || {
-            opened = try_open(&self.dir).ok();
-            opened.is_some()
+        let reopened = async || match try_open(&self.dir).await {
+            Ok(store) => Ok(store),
+            Err(error) => Err(error.to_string()),
         };
-        eventually("the store is free", free, || "in use").await;
-        self.store = opened.unwrap();
+        self.store = eventually_gives("the store is free", reopened).await;
     }
 
-    pub fn digest(&self) -> B256 {
-        self.store.view().digest(CHAIN).unwrap()
+    pub async fn view(&self) -> View {
+        self.store.view().await.unwrap()
     }
 
-    pub fn ranges(&self) -> Vec<(u64, u64)> {
-        self.store.view().coverage(CHAIN).unwrap().ranges().to_vec()
+    pub async fn digest(&self) -> B256 {
+        self.view().await.digest(CHAIN).await.unwrap()
+    }
+
+    pub async fn ranges(&self) -> Vec<(u64, u64)> {
+        self.view().await.coverage(CHAIN).await.unwrap().ranges().to_vec()
+    }
+
+    pub async fn summary(&self, number: u64) -> Option<BlockSummary> {
+        self.view().await.block_summary(CHAIN, number).await.unwrap()
+    }
+
+    pub async fn journal_after(&self, seq: u64) -> Vec<Entry> {
+        self.view().await.journal_after(CHAIN, seq, 10_000).await.unwrap()
+    }
+
+    /// The sequence of the newest journal entry.
+    pub async fn seq(&self) -> u64 {
+        self.view().await.version(CHAIN).await.unwrap().seq
     }
 
     /// Whether the store reaches from the start block to the chain's head, and nothing else.
-    pub fn is_at(&self, chain: &SharedChain) -> bool {
+    pub async fn is_at(&self, chain: &SharedChain) -> bool {
         let (number, hash) = {
             let chain = read(chain);
             (chain.head_number(), chain.head().hash)
         };
-        let head = self.store.view().stamp(CHAIN, number).unwrap();
-        head.is_some_and(|stamp| stamp.hash == hash) && self.ranges() == [(self.from_block, number)]
+        let head = self.summary(number).await;
+        head.is_some_and(|head| head.hash == hash)
+            && self.ranges().await == [(self.from_block, number)]
     }
 
     pub async fn reaches(&self, chain: &SharedChain, ingest: &ChainIngest) {
-        let state = || format!("{:?} {:?}", self.ranges(), ingest.progress.snapshot());
-        eventually("the store reaches the head", || self.is_at(chain), state).await;
+        let reached = async || {
+            let state = format!("{:?} {:?}", self.ranges().await, ingest.progress.snapshot());
+            self.is_at(chain).await.then_some(()).ok_or(state)
+        };
+        eventually_gives("the store reaches the head", reached).await;
     }
 
     /// The store is what indexing the chain from scratch gives, in bytes and in answers.
-    pub fn check(&self, chain: &SharedChain, dialect: Dialect) {
-        let chain = read(chain);
-        assert_eq!(self.digest(), honest_digest(&chain, self.from_block, dialect));
+    pub async fn check(&self, chain: &SharedChain, dialect: Dialect) {
+        let blocks = verified_from(&read(chain), self.from_block, dialect);
+        assert_eq!(self.digest().await, honest_digest(blocks).await);
         if dialect == Dialect::None {
             return;
         }
-        let view = self.store.view();
-        for (address, wallet) in chain.expected_wallets() {
-            let question = WalletQuestion {
+        let wallets = read(chain).expected_wallets();
+        let view = self.view().await;
+        for (address, wallet) in wallets {
+            let query = WalletQuery {
                 chain: CHAIN,
                 address,
                 from_block: 0,
@@ -222,18 +260,20 @@ impl Rig {
                 .filter(|row| row.block_number >= self.from_block)
                 .map(|row| (row.block_number, row.tx_index as u32))
                 .collect();
-            assert_eq!(view.wallet_page(&question).unwrap().places, expected, "{address}");
-            assert_eq!(view.wallet_total(&question).unwrap(), expected.len() as u64);
+            let page = view.wallet_page(&query).await.unwrap();
+            let places: Vec<_> = page.txs.iter().map(|tx| (tx.block.number, tx.index)).collect();
+            assert_eq!(places, expected, "{address}");
+            assert_eq!(view.wallet_total(&query).await.unwrap(), expected.len() as u64);
         }
     }
 
     /// Nothing in the store is from anywhere but this chain.
-    pub fn holds_only(&self, chain: &SharedChain) {
-        let (chain, view) = (read(chain), self.store.view());
-        for (from, to) in self.ranges() {
+    pub async fn holds_only(&self, chain: &SharedChain) {
+        for (from, to) in self.ranges().await {
             for number in from..=to {
-                let stored = view.stamp(CHAIN, number).unwrap().unwrap().hash;
-                assert_eq!(Some(stored), chain.block(number).map(|b| b.hash), "block {number}");
+                let stored = self.summary(number).await.unwrap().hash;
+                let expected = read(chain).block(number).map(|block| block.hash);
+                assert_eq!(Some(stored), expected, "block {number}");
             }
         }
     }
@@ -254,13 +294,25 @@ pub async fn eventually<S: std::fmt::Display>(
     mut condition: impl FnMut() -> bool,
     state: impl Fn() -> S,
 ) {
-    let waiting = async {
-        while !condition() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+    let happened = async || condition().then_some(()).ok_or_else(|| state().to_string());
+    eventually_gives(what, happened).await;
+}
+
+/// Asks until there is an answer; what stands in its way is shown when there never is.
+pub async fn eventually_gives<T>(
+    what: &str,
+    mut answer: impl AsyncFnMut() -> Result<T, String>,
+) -> T {
+    let started = Instant::now();
+    loop {
+        match answer().await {
+            Ok(answer) => return answer,
+            Err(state) => {
+                assert!(started.elapsed() < PATIENCE, "never happened: {what}; instead: {state}");
+            }
         }
-    };
-    let happened = tokio::time::timeout(PATIENCE, waiting).await.is_ok();
-    assert!(happened, "never happened: {what}; instead: {}", state());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 /// The same cases on every run.

@@ -32,7 +32,7 @@ async fn simulate(seed: u64) {
     let mut random = StdRng::seed_from_u64(seed);
     let chain = sim(200 + seed, random.random_range(0..120));
     let nodes: Vec<SimNode> = vec![node(&chain).await, node(&chain).await];
-    let mut rig = Rig::new(&nodes.iter().collect::<Vec<_>>());
+    let mut rig = Rig::new(&nodes.iter().collect::<Vec<_>>()).await;
     rig.pool.timeout_ms = 1_000;
     let mut ingest = rig.start();
     for _ in 0..14 {
@@ -59,8 +59,8 @@ async fn simulate(seed: u64) {
     nodes.iter().for_each(|node| node.faults.clear());
     write(&chain).extend(1);
     rig.reaches(&chain, &ingest).await;
-    rig.check(&chain, Dialect::Geth);
-    rig.holds_only(&chain);
+    rig.check(&chain, Dialect::Geth).await;
+    rig.holds_only(&chain).await;
     assert!(read(&chain).head_number() > 0);
 }
 

@@ -108,7 +108,7 @@ async fn told(pool: &Pool, number: u64) -> Block {
 async fn every_lie_is_told_by_the_right_check() {
     let chain = busy_sim(173, 10);
     let node = node(&chain).await;
-    let rig = Rig::new(&[&node]);
+    let rig = Rig::new(&[&node]).await;
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     for (tamper, check) in [
