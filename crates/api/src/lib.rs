@@ -5,6 +5,7 @@
 
 mod answers;
 mod app;
+pub mod clock;
 mod config;
 mod contracts;
 mod cors;

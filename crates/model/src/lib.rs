@@ -2,6 +2,7 @@
 //!
 //! No IO, no async, no clock. The same input gives the same output on every machine.
 
+pub mod abi;
 pub mod bloom;
 pub mod chain;
 pub mod cursor;
@@ -11,4 +12,5 @@ pub mod price;
 pub mod proof;
 pub mod raw;
 pub mod token;
+pub mod token_bucket;
 pub mod wallets;

@@ -3,6 +3,7 @@
 use model::cursor::{Cursor, Position, QuestionDigest};
 
 use crate::app::App;
+use crate::clock::now_s;
 use crate::error::ApiError;
 use crate::params::{self, Query};
 
@@ -45,9 +46,4 @@ impl Paging {
         };
         app.parts.cursor_key.seal(&cursor, &self.digest)
     }
-}
-
-fn now_s() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |d| d.as_secs())
 }

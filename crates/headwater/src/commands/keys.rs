@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use api::clock::now_s;
 use api::keys::{KeyFile, KeyRow, fresh, hash};
 
 use crate::cli::{KeysCommand, Where};
@@ -47,9 +48,4 @@ pub fn run(command: &KeysCommand) -> Result<ExitCode> {
 fn file(place: &Where) -> Result<KeyFile> {
     let settings = Settings::load(&Flags::from(place))?;
     Ok(KeyFile::in_folder(&settings.store.path))
-}
-
-fn now_s() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |d| d.as_secs())
 }

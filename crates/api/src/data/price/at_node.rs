@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256};
+use model::abi::Words;
 use model::chain::{Chain, ChainId, Exchange, ExchangeKind};
 use model::facts::{Pool, PoolId, PoolState};
 use model::price::{Book, PoolAt};
 use quick_cache::sync::Cache;
 
 use super::partners;
-use crate::contracts::abi::{self, Answer, Ask};
-use crate::contracts::{Contracts, Trouble};
+use crate::contracts::{Answer, Ask, Contracts, Trouble};
 
 const GET_PAIR: [u8; 4] = [0xe6, 0xa4, 0x39, 0x05];
 const GET_POOL: [u8; 4] = [0x16, 0x98, 0xee, 0x82];
@@ -70,7 +70,7 @@ impl AskNode<'_> {
         let asks: Vec<Ask> = candidates.iter().map(|it| it.ask.clone()).collect();
         let answers = self.contracts.ask(self.pool, &asks, Some(self.at.block)).await?;
         let pool = |(candidate, answer): (Candidate, Answer)| {
-            let address = abi::address(&answer?, 0).filter(|it| !it.is_zero())?;
+            let address = Words(&answer?).address(0).filter(|it| !it.is_zero())?;
             Some(Pool { id: PoolId::Contract(address), ..candidate.pool })
         };
         let mut pools: Vec<Pool> = candidates.into_iter().zip(answers).filter_map(pool).collect();
@@ -149,18 +149,18 @@ fn state(pool: &mut Pool, answers: &[Answer]) -> Option<PoolState> {
     let first = answers.first()?.as_deref()?;
     let at_most = |word: U256, bits: usize| (word.bit_len() <= bits).then_some(word);
     if pool.kind != ExchangeKind::V3 {
-        let reserve0 = at_most(abi::word(first, 0)?, 112)?;
-        let reserve1 = at_most(abi::word(first, 1)?, 112)?;
+        let reserve0 = at_most(Words(first).uint(0)?, 112)?;
+        let reserve1 = at_most(Words(first).uint(1)?, 112)?;
         return Some(PoolState::Reserves { reserve0, reserve1 });
     }
-    let liquidity = abi::word(answers.get(1)?.as_deref()?, 0)?;
-    let spacing = answers.get(2).and_then(Option::as_deref).and_then(|it| abi::word(it, 0));
+    let liquidity = Words(answers.get(1)?.as_deref()?).uint(0)?;
+    let spacing = answers.get(2).and_then(Option::as_deref).and_then(|it| Words(it).uint(0));
     pool.tick_spacing = spacing.and_then(|it| i32::try_from(it).ok());
     Some(PoolState::Ranged {
-        sqrt_price: at_most(abi::word(first, 0)?, 160)?,
+        sqrt_price: at_most(Words(first).uint(0)?, 160)?,
         liquidity: u128::try_from(liquidity).ok()?,
         // The lowest 24 bits with their sign; prices do not need it.
-        tick: (abi::word(first, 1)?.as_limbs().first().copied()? as i32) << 8 >> 8,
+        tick: (Words(first).uint(1)?.as_limbs().first().copied()? as i32) << 8 >> 8,
     })
 }
 
