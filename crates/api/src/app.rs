@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use gateway::Gateway;
 use model::chain::{Chain, ChainId, ChainTable};
-use model::cursor::CursorKey;
 use rpc::Pool;
 use store::Store;
 
 use crate::answers::{Answers, USUAL_BYTES, Words};
 use crate::config::{Config, PriceConfig};
 use crate::contracts::Contracts;
+use crate::cursor::CursorKey;
 use crate::data::price::Prices;
 use crate::data::price::asked::PriceWords;
 use crate::keys::KeyRing;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use api::cursor::CursorKey;
 use api::{App, Hosts, Parts, ServedChain, Tell};
 use gateway::{ChainNode, Gateway};
 use ingest::ChainIngest;
 use model::chain::{Chain, ChainTable};
-use model::cursor::CursorKey;
 use rand::RngCore;
 use rpc::{Pool, PoolOptions};
 use store::Store;

@@ -1,12 +1,10 @@
-//! What the rest of the house talks about: raw chain objects, the chain table, dates, cursors.
+//! What the rest of the house talks about: raw chain objects, the chain table, facts, prices, ABI words.
 //!
 //! No IO, no async, no clock. The same input gives the same output on every machine.
 
 pub mod abi;
 pub mod bloom;
 pub mod chain;
-pub mod cursor;
-pub mod date;
 pub mod facts;
 pub mod price;
 pub mod proof;

@@ -1,9 +1,8 @@
 //! What lists in pages share: the limit, the cursor that came in, and the one that goes out.
 
-use model::cursor::{Cursor, Position, QuestionDigest};
-
 use crate::app::App;
 use crate::clock::now_s;
+use crate::cursor::{Cursor, Position, QuestionDigest};
 use crate::error::ApiError;
 use crate::params::{self, Query};
 

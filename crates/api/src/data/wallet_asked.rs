@@ -2,13 +2,13 @@
 
 use alloy_primitives::Address;
 use model::chain::ChainId;
-use model::cursor::{Position, QuestionDigest};
 use store::read::{Place, WalletQuestion};
 use store::{Coverage, View};
 
 use super::paging::Paging;
 use crate::answers::{Question, Words};
 use crate::app::App;
+use crate::cursor::{Position, QuestionDigest};
 use crate::error::ApiError;
 use crate::params::{self, BlockRange, Blocks, Query};
 use crate::wire::Profile;

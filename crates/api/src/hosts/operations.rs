@@ -60,7 +60,7 @@ fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value, ApiEr
         "head": head.map(|h| json!({
             "number": h.number,
             "hash": h.hash.to_string(),
-            "timestamp": model::date::iso_millis_utc(h.timestamp),
+            "timestamp": crate::date::iso_millis_utc(h.timestamp),
             "level": h.proof.level().name(),
         })),
         "node_head": node_head,
@@ -92,7 +92,7 @@ pub async fn block_status(
     let body = json!({
         "number": number,
         "hash": stamp.hash.to_string(),
-        "timestamp": model::date::iso_millis_utc(stamp.timestamp),
+        "timestamp": crate::date::iso_millis_utc(stamp.timestamp),
         "transactions": stamp.tx_count,
         "level": stamp.proof.level().name(),
         "proven": checks,

@@ -21,7 +21,7 @@ pub fn run(command: &KeysCommand) -> Result<ExitCode> {
                 sha256,
                 tenant: tenant.clone(),
                 name: name.clone(),
-                created_at: model::date::iso_millis_utc(now_s()),
+                created_at: api::date::iso_millis_utc(now_s()),
                 units_per_second: *units_per_second,
             })?;
             // The one time it is shown.
