@@ -4,9 +4,9 @@
 //! a kept answer still holds, however many blocks came since.
 
 use bytes::Bytes;
-use model::cursor::QuestionDigest;
 use store::Place;
 
+use crate::cursor::QuestionDigest;
 use crate::kept::{Heavy, Kept};
 use crate::wire::Profile;
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use gateway::Gateway;
 use model::chain::{Chain, ChainId, ChainTable};
-use model::cursor::CursorKey;
 use rpc::Pool;
 use store::Store;
 
@@ -15,6 +14,7 @@ use crate::admin::RedecodeControl;
 use crate::answers::{Answers, USUAL_BYTES, Words};
 use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
+use crate::cursor::CursorKey;
 use crate::data::price::Prices;
 use crate::data::price::asked::PriceWords;
 use crate::error::ApiError;

@@ -6,10 +6,13 @@
 mod admin;
 mod answers;
 mod app;
+pub mod clock;
 mod config;
 mod contracts;
 mod cors;
+pub mod cursor;
 mod data;
+pub mod date;
 mod error;
 mod guard;
 mod hosts;

@@ -1,13 +1,11 @@
 //! What the other crates talk about: raw chain objects, the chain table, the families of exchanges,
-//! facts, prices, dates, cursors.
+//! facts, prices, ABI words.
 //!
 //! No IO, no async, no clock. The same input gives the same output on every machine.
 
 pub mod abi;
 pub mod bloom;
 pub mod chain;
-pub mod cursor;
-pub mod date;
 pub mod exchange_families;
 pub mod facts;
 mod hex_text;
@@ -15,4 +13,5 @@ pub mod price;
 pub mod proof;
 pub mod raw;
 pub mod token;
+pub mod token_bucket;
 pub mod wallets;

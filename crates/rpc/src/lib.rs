@@ -24,7 +24,7 @@ pub use error::Error;
 pub use head::Head;
 pub use pool::{
     ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forwarded, HeadStatus, Needs, Plan,
-    Pool, PoolOptions, PoolStatus, State, UpstreamId, UpstreamStatus,
+    Pool, PoolOptions, PoolStatus, RECENT_BLOCKS, State, UpstreamId, UpstreamStatus,
 };
 pub use probe::{Capabilities, Receipts, Traces};
 pub use redact::redacted;

@@ -68,7 +68,7 @@ impl From<&ApiKey> for KeyInfo {
                 Role::Admin => RoleName::Admin,
                 Role::Tenant => RoleName::Tenant,
             },
-            created_at: model::date::iso_millis_utc(key.created_at),
+            created_at: crate::date::iso_millis_utc(key.created_at),
             units_per_second: key.units_per_second,
         }
     }

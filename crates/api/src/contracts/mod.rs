@@ -3,7 +3,7 @@
 //! In: calls. Out: raw answers, one for each; what they mean is for the asker. Whatever a node or a
 //! contract says, the worst is no answer.
 
-pub mod abi;
+mod multicall;
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use rpc::{Call, CallResult, Fetch, Needs, Pool, RpcFailureKind};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use abi::{Answer, Ask};
+pub use multicall::{Answer, Ask};
 
 /// At the same address on nearly every chain.
 const MULTICALL3: Address = address!("cA11bde05977b3631167028862bE2a173976CA11");
@@ -110,12 +110,12 @@ impl Contracts {
 }
 
 async fn together(pool: &Pool, asks: &[Ask], block: Option<u64>) -> Result<Vec<Answer>, Trouble> {
-    let all = Ask { to: MULTICALL3, data: abi::aggregate(asks) };
+    let all = Ask { to: MULTICALL3, data: multicall::aggregate(asks) };
     let forwarded = pool.forward(eth_call(&all, block)?).await.map_err(unreachable)?;
     match bytes(&forwarded.answer) {
         Err(trouble @ (Trouble::NoState | Trouble::Busy)) => return Err(trouble),
         Ok(Some(data)) => {
-            if let Some(answers) = abi::aggregated(&data, asks.len()) {
+            if let Some(answers) = multicall::aggregated(&data, asks.len()) {
                 return Ok(answers);
             }
         }

@@ -10,6 +10,7 @@ use store::LowestTradeQuery;
 use super::coverage::RestsOn;
 use super::trade_row::{Shape, SoldIn, TradeRow};
 use crate::app::App;
+use crate::clock::DAY_S;
 use crate::error::ApiError;
 use crate::hosts::Key;
 use crate::params::{self, BlockRange, Path, Query};
@@ -17,7 +18,6 @@ use crate::wire::Profile;
 
 /// Compute units of one answer.
 const UNITS: u32 = 40;
-const DAY_S: u64 = 24 * 3600;
 
 pub async fn get_nft_lowest_price(
     State(app): State<App>,

@@ -7,7 +7,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use model::chain::Operation;
-use model::cursor::{Position, QuestionDigest};
 use model::facts::Market;
 use store::{Coverage, TradesPage, TradesQuery, View};
 
@@ -16,6 +15,7 @@ use super::paging::Paging;
 use super::row;
 use super::trade_row::{Shape, SoldIn, TradeRow};
 use crate::app::{App, ServedChain};
+use crate::cursor::{Position, QuestionDigest};
 use crate::error::ApiError;
 use crate::hosts::Key;
 use crate::params::{self, BlockRange, Blocks, Path, Query};

@@ -18,6 +18,7 @@ use super::price::gather::{self, Gather};
 use super::price::minute_of_blocks;
 use super::price::write::PriceRecord;
 use crate::app::{App, ServedChain};
+use crate::clock::DAY_S;
 use crate::contracts::Trouble;
 use crate::error::ApiError;
 use crate::hosts::Key;
@@ -29,7 +30,6 @@ use crate::wire::Profile;
 /// Compute units of one answer, and what the change since yesterday adds.
 const UNITS: u32 = 50;
 const UNITS_CHANGE: u32 = 5;
-const DAY_S: u64 = 86_400;
 /// As the live service says it: clients look for it.
 const NO_POOLS: &str = "No pools found with enough liquidity, to calculate the price";
 const NO_NATIVE: &str = "Could not determine native-usd price";

@@ -1,8 +1,8 @@
 //! What lists in pages share: the limit, the cursor that came in, and the one that goes out.
 
-use model::cursor::{Cursor, Position, QuestionDigest};
-
 use crate::app::App;
+use crate::clock::now_s;
+use crate::cursor::{Cursor, Position, QuestionDigest};
 use crate::error::ApiError;
 use crate::params::{self, Query};
 
@@ -45,9 +45,4 @@ impl Paging {
         };
         app.parts.cursor_key.seal(&cursor, &self.digest)
     }
-}
-
-fn now_s() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |d| d.as_secs())
 }

@@ -102,7 +102,7 @@ impl<'a> Row<'a> {
     pub fn time(&mut self, name: &str, timestamp: u64) {
         let out = self.name(name);
         out.push(b'"');
-        model::date::write_iso_millis(out, timestamp);
+        crate::date::write_iso_millis(out, timestamp);
         out.push(b'"');
     }
 }

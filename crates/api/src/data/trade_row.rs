@@ -44,7 +44,7 @@ impl TradeRow<'_> {
         row.digits("price", trade.price);
         match profile {
             Profile::Spec => {
-                let text = model::date::iso_no_zone(block.timestamp);
+                let text = crate::date::iso_no_zone(block.timestamp);
                 row.text("block_timestamp", Some(&text));
             }
             Profile::Live => row.time("block_timestamp", block.timestamp),

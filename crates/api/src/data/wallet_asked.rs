@@ -2,12 +2,12 @@
 
 use alloy_primitives::Address;
 use model::chain::ChainId;
-use model::cursor::{Position, QuestionDigest};
 use store::{Coverage, Place, View, WalletQuery};
 
 use super::paging::Paging;
 use crate::answers::{Question, Words};
 use crate::app::App;
+use crate::cursor::{Position, QuestionDigest};
 use crate::error::ApiError;
 use crate::params::{self, BlockRange, Blocks, Query};
 use crate::wire::Profile;

@@ -1,11 +1,10 @@
 //! `POST /{chain}/{key}`: JSON-RPC. The key stands in the path and goes nowhere else.
 
-use axum::body::Body;
-use axum::extract::State;
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
+use bytes::Bytes;
 use model::chain::Operation;
 
 use super::WEIGHT;
@@ -16,8 +15,7 @@ use crate::params::Path;
 pub async fn node_rpc(
     State(app): State<App>,
     Path((chain, key)): Path<(String, String)>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response, ApiError> {
     let found = app.parts.table.find_for(Operation::Rpc, &chain);
     let served = found.and_then(|chain| app.served(chain.id)).ok_or_else(|| {
@@ -25,8 +23,8 @@ pub async fn node_rpc(
         ApiError::NotFound(format!("no chain '{shown}' here; served chains: {}", app.slugs()))
     })?;
     let owner = app.parts.keys.check(Some(key.as_bytes()))?;
-    check_type(&headers)?;
-    let body = whole(body, app.parts.config.body_bytes_max).await?;
+    check_type(request.headers())?;
+    let body = whole_body(request, app.parts.config.body_bytes_max).await?;
     let requests = app.parts.gateway.read(&body);
     let units = requests.weight();
     owner.throttle.take(units)?;
@@ -39,18 +37,15 @@ pub async fn node_rpc(
     Ok(response)
 }
 
-async fn whole(body: Body, bytes_max: usize) -> Result<Bytes, ApiError> {
-    let mut chunks = body.into_data_stream();
-    let mut whole = BytesMut::new();
-    while let Some(chunk) = chunks.next().await {
-        let broken = |_| ApiError::BadRequest("the body could not be read to its end".into());
-        let chunk = chunk.map_err(broken)?;
-        if whole.len() + chunk.len() > bytes_max {
-            return Err(ApiError::TooLarge(bytes_max));
+/// Read only after the key was checked: a stranger's body is not even received.
+async fn whole_body(mut request: Request, bytes_max: usize) -> Result<Bytes, ApiError> {
+    DefaultBodyLimit::max(bytes_max).apply(&mut request);
+    Bytes::from_request(request, &()).await.map_err(|rejection| match rejection {
+        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
+            ApiError::TooLarge(bytes_max)
         }
-        whole.extend_from_slice(&chunk);
-    }
-    Ok(whole.freeze())
+        _ => ApiError::BadRequest("the body could not be read to its end".into()),
+    })
 }
 
 fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {

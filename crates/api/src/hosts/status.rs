@@ -39,7 +39,7 @@ async fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value,
         "head": head.map(|h| json!({
             "number": h.number,
             "hash": h.hash.to_string(),
-            "timestamp": model::date::iso_millis_utc(h.timestamp),
+            "timestamp": crate::date::iso_millis_utc(h.timestamp),
             "level": h.proof.level().name(),
         })),
         "node_head": node_head,
@@ -71,7 +71,7 @@ pub async fn block_status(
     Ok(Json(json!({
         "number": number,
         "hash": block.hash.to_string(),
-        "timestamp": model::date::iso_millis_utc(block.timestamp),
+        "timestamp": crate::date::iso_millis_utc(block.timestamp),
         "transactions": block.tx_count,
         "level": block.proof.level().name(),
         "proven": checks,

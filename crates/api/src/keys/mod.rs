@@ -12,6 +12,8 @@ use rand::RngCore;
 use sha2::{Digest, Sha256};
 use store::{ApiKey, Role, Store};
 
+use crate::clock::now_s;
+
 /// Characters of the hash that name a key to people.
 const ID_CHARS: usize = 12;
 
@@ -51,9 +53,4 @@ pub async fn create(store: &Store, new: NewKey) -> Result<(String, ApiKey), stor
     let row = describe(&key, new, now_s());
     store.put_api_key(&row).await?;
     Ok((key, row))
-}
-
-fn now_s() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |d| d.as_secs())
 }

@@ -1,11 +1,11 @@
 //! from_block, to_block, from_date, to_date → a range of blocks.
 
 use model::chain::ChainId;
-use model::cursor::QuestionBuilder;
-use model::date::UnixMillis;
 use store::{Coverage, View};
 
 use super::Query;
+use crate::cursor::QuestionBuilder;
+use crate::date::UnixMillis;
 use crate::error::ApiError;
 
 /// One end of the range as it was asked for; a block beats a date.
@@ -126,7 +126,7 @@ fn end(query: &Query, block: &str, date: &str) -> Result<Asked, ApiError> {
             .map_err(|_| ApiError::bad_value(block, text, "is not a block number"));
     }
     let Some(text) = query.get(date) else { return Ok(Asked::Nothing) };
-    let parsed = model::date::parse(text);
+    let parsed = crate::date::parse(text);
     parsed.map(Asked::Date).map_err(|error| ApiError::BadRequest(format!("{date}: {error}")))
 }
 

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use alloy_primitives::Address;
+use model::abi::{self, Words};
 use model::chain::{Chain, ChainId};
 use model::token::{Source, Token};
 use quick_cache::sync::Cache;
 use store::Store;
 
 use crate::app::ServedChain;
-use crate::contracts::abi::{self, Ask};
-use crate::contracts::{Contracts, Trouble};
+use crate::contracts::{Answer, Ask, Contracts, Trouble};
 use crate::error::ApiError;
 
 pub use list::{TokenListError, TokenLists};
@@ -150,10 +150,10 @@ impl Tokens {
 }
 
 /// Answers to decimals, symbol and name.
-fn read(answers: &[abi::Answer]) -> Token {
+fn read(answers: &[Answer]) -> Token {
     let answer = |n: usize| answers.get(n).and_then(Option::as_deref);
     Token {
-        decimals: answer(0).and_then(|it| u8::try_from(abi::word(it, 0)?).ok()),
+        decimals: answer(0).and_then(|it| u8::try_from(Words(it).uint(0)?).ok()),
         symbol: answer(1).and_then(abi::text),
         name: answer(2).and_then(abi::text),
         source: Source::Contract,

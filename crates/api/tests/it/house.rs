@@ -5,11 +5,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::cursor::CursorKey;
 use api::keys::KeyRing;
 use api::{App, Config, Hosts, Labels, Parts, ServedChain, VerifiedCollections};
 use gateway::{ChainNode, Gateway};
 use model::chain::{ChainId, ChainTable, Operation, PrivateChain};
-use model::cursor::CursorKey;
 use model::facts::Facts;
 use model::proof::Proof;
 use model::raw::{Block, read_parity_traces};

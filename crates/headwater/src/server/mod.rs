@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use api::cursor::CursorKey;
 use api::keys::KeyRing;
 use api::{App, Parts};
 use gateway::{ChainNode, Gateway};
 use ingest::ChainIngest;
 use model::chain::ChainTable;
-use model::cursor::CursorKey;
 use rand::RngCore;
 use store::Store;
 

@@ -105,7 +105,7 @@ async fn dates_mean_the_blocks_at_or_after_and_at_or_before_them() {
     let world = Imported::new(20);
     let (address, client) = (world.address("exchange"), &world.client);
     let time = |number: u64| world.chain.block(number).unwrap().header.timestamp;
-    let iso = |seconds: u64| model::date::iso_millis_utc(seconds);
+    let iso = |seconds: u64| api::date::iso_millis_utc(seconds);
     let far = iso(time(20) + 1_000_000);
     let cases = [
         (format!("from_date={}", time(7)), (7, 20)),

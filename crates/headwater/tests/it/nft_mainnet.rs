@@ -123,7 +123,7 @@ async fn every_confirmed_trade_is_listed(client: &Client, rows: &[&Value], count
                 && trade["price"] == *price
                 && trade["block_number"] == number.as_str()
                 && trade["block_timestamp"]
-                    == model::date::iso_no_zone(row["timestamp"].as_u64().unwrap())
+                    == api::date::iso_no_zone(row["timestamp"].as_u64().unwrap())
         };
         assert!(told.iter().any(is_it), "{row}\nnot among {told:#?}");
         counts.listed += 1;

@@ -84,7 +84,7 @@ fn row(live: &Live, expected: &ExpectedSale) -> Value {
         "marketplace_address": format!("{:#x}", sale.venue.exchange()),
         "price_token_address": format!("{:#x}", sale.currency),
         "price": sale.price.to_string(),
-        "block_timestamp": model::date::iso_no_zone(block.header.timestamp),
+        "block_timestamp": api::date::iso_no_zone(block.header.timestamp),
         "block_number": at.block_number.to_string(),
         "block_hash": format!("{:#x}", block.hash),
         "verified_collection": "false",

@@ -5,16 +5,14 @@ use std::time::Duration;
 use alloy_primitives::B256;
 use model::raw::Header;
 use rpc::{
-    Call, CallResult, Capabilities, Fetched, Needs, Plan, RawAnswer, Receipts, RpcFailureKind,
-    State, Traces, UpstreamId,
+    Call, CallResult, Capabilities, Fetched, Needs, Plan, RECENT_BLOCKS, RawAnswer, Receipts,
+    RpcFailureKind, State, Traces, UpstreamId,
 };
 
 use super::node::NodeSource;
 use crate::config::TraceUse;
 use crate::error::{Error, all_but};
 
-/// Blocks below the head that every node can still trace.
-const RECENT_BLOCKS: u64 = 96;
 /// How long, and how often, to look whether upstreams have been tried.
 const SETTLING_TRIALS: usize = 150;
 const SETTLING_PAUSE: Duration = Duration::from_millis(20);

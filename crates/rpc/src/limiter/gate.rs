@@ -1,7 +1,7 @@
 //! The door to one upstream: callers wait here until the limiter lets them through.
 
 use super::aimd::{Aimd, Pause, Success};
-use super::bucket::Bucket;
+use model::token_bucket::TokenBucket;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -16,7 +16,8 @@ pub struct Gate {
 #[derive(Debug)]
 struct Inside {
     aimd: Aimd,
-    bucket: Option<Bucket>,
+    /// A batch costs as many tokens as it has calls, since providers count calls.
+    bucket: Option<TokenBucket>,
     in_flight: usize,
     waiting: usize,
 }
@@ -50,7 +51,8 @@ pub struct Permit<'a> {
 
 impl Gate {
     pub fn new(options: GateOptions) -> Self {
-        let bucket = options.requests_per_second.and_then(|rate| Bucket::new(rate, Instant::now()));
+        let now = Instant::now().into_std();
+        let bucket = options.requests_per_second.and_then(|rate| TokenBucket::new(rate, now));
         let aimd = Aimd::new(options.max_concurrency);
         let state = Mutex::new(Inside { aimd, bucket, in_flight: 0, waiting: 0 });
         Self { state, freed: Notify::new() }
@@ -86,7 +88,7 @@ impl Gate {
                 let mut inside = self.lock();
                 let pause = inside.aimd.paused_until(now);
                 if let (None, Some(bucket)) = (pause, inside.bucket.as_mut()) {
-                    bucket.take(calls, now);
+                    bucket.take(calls as f64, now.into_std());
                 }
                 pause
             };
@@ -141,11 +143,12 @@ impl Inside {
             return Entry::Full;
         }
         if let Some(bucket) = self.bucket.as_mut() {
-            let at = bucket.ready_at(now);
-            if at > now {
-                return Entry::NotBefore(at);
+            // It may start while any token is left, so that a batch larger than the bucket is slow, not stuck.
+            let wait = bucket.wait_for(1.0, now.into_std());
+            if !wait.is_zero() {
+                return Entry::NotBefore(now + wait);
             }
-            bucket.take(calls, now);
+            bucket.take(calls as f64, now.into_std());
         }
         self.in_flight += 1;
         Entry::Granted { room_left: self.in_flight < self.aimd.limit() }

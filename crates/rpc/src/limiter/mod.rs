@@ -1,9 +1,8 @@
 //! How much one upstream may be asked at once.
 //!
-//! `aimd` and `bucket` decide, given the time; `gate` makes callers wait accordingly.
+//! `aimd` and a token bucket decide, given the time; `gate` makes callers wait accordingly.
 
 mod aimd;
-mod bucket;
 mod gate;
 mod retry_after;
 

@@ -15,7 +15,7 @@ mod watch;
 pub use ask::{Fetch, Fetched, Forwarded, Plan};
 pub use condition::Evidence;
 pub use health::State;
-pub use pick::Needs;
+pub use pick::{Needs, RECENT_BLOCKS};
 pub use status::{ErrorStatus, EvidenceStatus, HeadStatus, PoolStatus, UpstreamStatus};
 
 use crate::call::Call;

@@ -25,8 +25,8 @@ pub struct Candidate<'a> {
     pub load: f64,
 }
 
-/// Blocks whose state every full node still has.
-const RECENT_BLOCKS: u64 = 96;
+/// Blocks below the head whose state every full node still has, so that it can trace them.
+pub const RECENT_BLOCKS: u64 = 96;
 
 pub fn pick<'a>(
     candidates: impl Iterator<Item = Candidate<'a>>,

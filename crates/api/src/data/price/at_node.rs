@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256};
+use model::abi::Words;
 use model::chain::{Chain, ChainId, Exchange};
 use model::facts::{Pool, PoolId, PoolState};
 use model::price::{Book, PoolAt};
 use quick_cache::sync::Cache;
 
 use super::partners;
-use crate::contracts::abi::{self, Answer, Ask};
-use crate::contracts::{Contracts, Trouble};
+use crate::contracts::{Answer, Ask, Contracts, Trouble};
 
 /// What was asked at a block; the hash where the store knows it, so that a reorg is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +64,7 @@ impl AskNode<'_> {
         let asks: Vec<Ask> = candidates.iter().map(|it| it.ask.clone()).collect();
         let answers = self.contracts.ask(self.pool, &asks, Some(self.at.block)).await?;
         let pool = |(candidate, answer): (Candidate, Answer)| {
-            let address = abi::address(&answer?, 0).filter(|it| !it.is_zero())?;
+            let address = Words(&answer?).address(0).filter(|it| !it.is_zero())?;
             Some(Pool { id: PoolId::Contract(address), ..candidate.pool })
         };
         let mut pools: Vec<Pool> = candidates.into_iter().zip(answers).filter_map(pool).collect();

@@ -2,30 +2,36 @@
 //!
 //! A text this file refuses may still be a written date (`2024-3-1`), so it answers without reasons.
 
-use super::civil::{Date, days_from_ordinal, days_from_week};
-use super::clock::{self, AfterSpace, Style};
+use jiff::SignedDuration;
+use jiff::civil::Date;
+
+use super::clock::{self, Style};
+use super::day::{self, instant};
 use super::scan::Scan;
 
-/// Days since 1970, and whether the text named a day or only the year, month or week it begins.
+/// A day, and whether the text named it or only the year, month or week it begins.
 struct Day {
-    days: i64,
+    date: Date,
     is_exact: bool,
 }
+
+/// The years that jiff has. Beyond them is the end of time, which clients do write.
+const YEARS: (i64, i64) = (-9999, 9999);
 
 pub fn read(text: &str) -> Option<i64> {
     let mut scan = Scan::new(text);
     let day = date(&mut scan)?;
     if scan.at_end() {
-        return Some(clock::instant(day.days, 0, 0));
+        return instant(day.date, SignedDuration::ZERO, SignedDuration::ZERO);
     }
     // After `2024` a space and a number are too little to be a time; `2024T10:00` says what it is.
     let separated = scan.take_any(b"Tt").is_some() || (day.is_exact && scan.skip(b" "));
     if !separated {
         return None;
     }
-    let millis = clock::time(&mut scan, Style::Iso)?;
-    let offset = if scan.at_end() { 0 } else { clock::zone(&mut scan, AfterSpace::Offset)? };
-    scan.at_end().then(|| clock::instant(day.days, millis, offset))
+    let time = clock::time(&mut scan, Style::Iso)?;
+    let east = clock::zone_or_utc(&mut scan)?;
+    if scan.at_end() { instant(day.date, time, east) } else { None }
 }
 
 fn date(scan: &mut Scan) -> Option<Day> {
@@ -35,7 +41,7 @@ fn date(scan: &mut Scan) -> Option<Day> {
     let lead = scan.digits()?;
     match lead.count {
         8 => calendar(lead.value / 10_000, lead.value / 100 % 100, Some(lead.value % 100)),
-        7 => exact(days_from_ordinal(lead.value / 1000, lead.value % 1000)),
+        7 => exact(day::ordinal(lead.value / 1000, lead.value % 1000)),
         6 => calendar(lead.value / 100, lead.value % 100, None),
         4 => after_year(scan, lead.value),
         _ => None,
@@ -47,7 +53,7 @@ fn expanded(scan: &mut Scan, sign: i64) -> Option<Day> {
     let year = scan.exactly(6)? * sign;
     let month = scan.take(b'-').then(|| scan.exactly(2))??;
     let day = scan.take(b'-').then(|| scan.exactly(2))??;
-    calendar(year, month, Some(day))
+    calendar(year.clamp(YEARS.0, YEARS.1), month, Some(day))
 }
 
 fn after_year(scan: &mut Scan, year: i64) -> Option<Day> {
@@ -60,7 +66,7 @@ fn after_year(scan: &mut Scan, year: i64) -> Option<Day> {
     }
     let next = scan.digits()?;
     match next.count {
-        3 => exact(days_from_ordinal(year, next.value)),
+        3 => exact(day::ordinal(year, next.value)),
         2 if scan.take(b'-') => calendar(year, next.value, Some(scan.exactly(2)?)),
         2 => calendar(year, next.value, None),
         _ => None,
@@ -83,15 +89,15 @@ fn week_basic(scan: &mut Scan, year: i64) -> Option<Day> {
 }
 
 fn week_day(year: i64, week: i64, weekday: Option<i64>) -> Option<Day> {
-    let days = days_from_week(year, week, weekday.unwrap_or(1))?;
-    Some(Day { days, is_exact: weekday.is_some() })
+    let date = day::week(year, week, weekday.unwrap_or(1))?;
+    Some(Day { date, is_exact: weekday.is_some() })
 }
 
 fn calendar(year: i64, month: i64, day: Option<i64>) -> Option<Day> {
-    let days = Date { year, month, day: day.unwrap_or(1) }.days()?;
-    Some(Day { days, is_exact: day.is_some() })
+    let date = day::calendar(year, month, day.unwrap_or(1))?;
+    Some(Day { date, is_exact: day.is_some() })
 }
 
-fn exact(days: Option<i64>) -> Option<Day> {
-    days.map(|days| Day { days, is_exact: true })
+fn exact(date: Option<Date>) -> Option<Day> {
+    date.map(|date| Day { date, is_exact: true })
 }

@@ -1,11 +1,13 @@
-//! Block times as answers show them. Runs once per row, so it is integer arithmetic into a buffer.
+//! Block times as answers show them. Runs once per row, so the digits go straight into a buffer.
 //!
 //! Years beyond 9999 would not fit the form; such a time is written as the last second of 9999.
 
-use super::civil::{DAY_SECONDS, Date};
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
 
-/// 9999-12-31T23:59:59Z.
-const SECONDS_MAX: u64 = 253_402_300_799;
+use super::day::EPOCH;
+
+const LAST: DateTime = DateTime::constant(9999, 12, 31, 23, 59, 59, 0);
 
 /// `2024-03-01T10:00:00.000Z`
 pub fn iso_millis_utc(unix_seconds: u64) -> String {
@@ -26,23 +28,24 @@ pub fn write_iso_millis(out: &mut Vec<u8>, unix_seconds: u64) {
 }
 
 fn second_precision(unix_seconds: u64) -> [u8; 19] {
-    let seconds = i64::try_from(unix_seconds.min(SECONDS_MAX)).unwrap_or_default();
-    let Date { year, month, day } = Date::from_days(seconds / DAY_SECONDS);
-    let [y1, y2] = two_digits(year / 100);
-    let [y3, y4] = two_digits(year % 100);
-    let [m1, m2] = two_digits(month);
-    let [d1, d2] = two_digits(day);
-    let [h1, h2] = two_digits(seconds / 3600 % 24);
-    let [n1, n2] = two_digits(seconds / 60 % 60);
-    let [s1, s2] = two_digits(seconds % 60);
+    let since = i64::try_from(unix_seconds).map(SignedDuration::from_secs);
+    let time = since.ok().and_then(|since| EPOCH.at(0, 0, 0, 0).checked_add(since).ok());
+    let time = time.unwrap_or(LAST);
+    let [y1, y2] = two_digits(time.year() / 100);
+    let [y3, y4] = two_digits(time.year() % 100);
+    let [m1, m2] = two_digits(time.month().into());
+    let [d1, d2] = two_digits(time.day().into());
+    let [h1, h2] = two_digits(time.hour().into());
+    let [n1, n2] = two_digits(time.minute().into());
+    let [s1, s2] = two_digits(time.second().into());
     [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2]
 }
 
-fn two_digits(value: i64) -> [u8; 2] {
+fn two_digits(value: i16) -> [u8; 2] {
     [digit(value / 10), digit(value)]
 }
 
-fn digit(value: i64) -> u8 {
+fn digit(value: i16) -> u8 {
     b'0' + u8::try_from(value % 10).unwrap_or_default()
 }
 

@@ -2,9 +2,10 @@
 
 mod accepted;
 
+use jiff::ToSpan;
 use proptest::prelude::*;
 
-use super::civil::Date;
+use super::day::EPOCH;
 use super::{UnixMillis, iso_millis_utc, iso_no_zone, parse, write_iso_millis};
 use accepted::ACCEPTED;
 
@@ -164,10 +165,20 @@ fn times_beyond_the_year_9999_are_written_as_its_end() {
 }
 
 #[test]
+fn the_end_of_time_may_be_written() {
+    let end = parse("+275760-09-13T00:00:00.000Z").unwrap();
+    assert!(end > parse("9999-01-01").unwrap());
+    assert!(parse("-271821-04-20T00:00:00.000Z").unwrap() < parse("0001-01-01").unwrap());
+    assert!(parse("9999-12-31T24:00-01:00").is_ok());
+}
+
+#[test]
 fn every_day_of_four_centuries_follows_the_one_before() {
+    let mut date = EPOCH.checked_sub(80_000.days()).unwrap();
     for days in -80_000..80_000 {
-        let date = Date::from_days(days);
-        assert_eq!(date.days(), Some(days), "{date:?}");
+        let written = format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day());
+        assert_eq!(parse(&written), Ok(UnixMillis(days * 86_400_000)), "{written}");
+        date = date.tomorrow().unwrap();
     }
 }
 

@@ -1,12 +1,12 @@
 //! Time of day and zone, as they follow a date in every form.
 //!
-//! In: a scan at the time. Out: milliseconds of the day, and minutes east of UTC.
+//! In: a scan at the time. Out: time since the day began, and how far east of UTC.
+
+use jiff::SignedDuration;
 
 use super::scan::Scan;
 
-const MINUTE_MILLIS: i64 = 60_000;
-const HOUR_MINUTES: i64 = 60;
-const DAY_MILLIS: i64 = 86_400_000;
+const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// How much a time must show to be one.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,13 +26,8 @@ pub enum AfterSpace {
     NotMine,
 }
 
-/// A day (since 1970), its time and its zone make one instant.
-pub fn instant(days: i64, millis_of_day: i64, offset_minutes: i64) -> i64 {
-    days * DAY_MILLIS + millis_of_day - offset_minutes * MINUTE_MILLIS
-}
-
-/// Milliseconds of the day. `24:00` is the end of the day; nothing else may reach beyond it.
-pub fn time(scan: &mut Scan, style: Style) -> Option<i64> {
+/// Time since the day began. `24:00` is the end of the day; nothing else may reach beyond it.
+pub fn time(scan: &mut Scan, style: Style) -> Option<SignedDuration> {
     let lead = scan.digits()?;
     let (hour, minute, second) = match lead.count {
         1 | 2 => colons(scan, lead.value)?,
@@ -54,7 +49,8 @@ pub fn time(scan: &mut Scan, style: Style) -> Option<i64> {
     let (minute, second) = (minute.unwrap_or(0), second.unwrap_or(0));
     let hour = hour_of_day(hour, half)?;
     let millis = ((hour * 60 + minute) * 60 + second) * 1000 + fraction;
-    (minute < 60 && second < 60 && millis <= DAY_MILLIS).then_some(millis)
+    let time = SignedDuration::from_millis(millis);
+    (minute < 60 && second < 60 && time <= DAY).then_some(time)
 }
 
 type HourMinuteSecond = (i64, Option<i64>, Option<i64>);
@@ -95,14 +91,14 @@ fn hour_of_day(hour: i64, half: Option<Half>) -> Option<i64> {
     }
 }
 
-/// Minutes east of UTC; nothing for a text that is no zone. No zone at all is the caller's case.
-pub fn zone(scan: &mut Scan, after_space: AfterSpace) -> Option<i64> {
+/// How far east of UTC; nothing for a text that is no zone. No zone at all is the caller's case.
+pub fn zone(scan: &mut Scan, after_space: AfterSpace) -> Option<SignedDuration> {
     let spaced = scan.skip(b" ");
     if !scan.at_letter() {
         return offset(scan, spaced && after_space == AfterSpace::Offset);
     }
     let hours = match scan.word().to_ascii_lowercase().as_slice() {
-        b"z" => return Some(0),
+        b"z" => return Some(SignedDuration::ZERO),
         b"ut" | b"utc" | b"gmt" => return after_gmt(scan, after_space),
         b"edt" => -4,
         b"est" | b"cdt" => -5,
@@ -111,11 +107,16 @@ pub fn zone(scan: &mut Scan, after_space: AfterSpace) -> Option<i64> {
         b"pst" => -8,
         _ => return None,
     };
-    Some(hours * HOUR_MINUTES)
+    Some(SignedDuration::from_hours(hours))
+}
+
+/// The zone that follows, or UTC where nothing does.
+pub fn zone_or_utc(scan: &mut Scan) -> Option<SignedDuration> {
+    if scan.at_end() { Some(SignedDuration::ZERO) } else { zone(scan, AfterSpace::Offset) }
 }
 
 /// `GMT` may stand alone or carry an offset: `GMT+0100`, `UTC+2`.
-fn after_gmt(scan: &mut Scan, after_space: AfterSpace) -> Option<i64> {
+fn after_gmt(scan: &mut Scan, after_space: AfterSpace) -> Option<SignedDuration> {
     let mut ahead = *scan;
     let spaced = ahead.skip(b" ");
     let offset_follows = match ahead.peek() {
@@ -124,14 +125,14 @@ fn after_gmt(scan: &mut Scan, after_space: AfterSpace) -> Option<i64> {
         None => false,
     };
     if !offset_follows {
-        return Some(0);
+        return Some(SignedDuration::ZERO);
     }
     *scan = ahead;
     offset(scan, true)
 }
 
 /// `+02:00`, `+0200`, `+02` or `+2`; without its sign only where a lost `+` is likely.
-fn offset(scan: &mut Scan, plus_may_be_lost: bool) -> Option<i64> {
+fn offset(scan: &mut Scan, plus_may_be_lost: bool) -> Option<SignedDuration> {
     let sign = match scan.take_any(b"+-") {
         Some(b'-') => -1,
         Some(_) => 1,
@@ -145,5 +146,6 @@ fn offset(scan: &mut Scan, plus_may_be_lost: bool) -> Option<i64> {
         4 => (lead.value / 100, lead.value % 100),
         _ => return None,
     };
-    (hours < 24 && minutes < 60).then_some(sign * (hours * HOUR_MINUTES + minutes))
+    let east = SignedDuration::from_mins(sign * (hours * 60 + minutes));
+    (hours < 24 && minutes < 60).then_some(east)
 }

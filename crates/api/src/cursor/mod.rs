@@ -1,8 +1,8 @@
 //! Cursors: where the next page begins, sealed so that only we can have written it.
 //!
 //! In: a position and the question it belongs to. Out: text for the client, and back. Knows neither
-//! store nor clock: the caller says what time it is. The key comes from configuration, so a cursor
-//! holds across restarts and on every instance with the same key.
+//! store nor clock: the caller says what time it is. The key is a secret of the store, so a cursor holds
+//! across restarts as long as the store is the same.
 //!
 //! A cursor is authenticated, not encrypted: it holds nothing the client has not seen on its page.
 

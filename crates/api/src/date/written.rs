@@ -3,8 +3,11 @@
 //!
 //! Names are English, in any case, short or long. Numbers alone are month first unless the year leads.
 
-use super::civil::Date;
+use jiff::SignedDuration;
+use jiff::civil::Date;
+
 use super::clock::{self, AfterSpace, Style};
+use super::day::{calendar, instant};
 use super::scan::{Digits, Scan};
 
 const WEEKDAYS: [&str; 7] =
@@ -43,15 +46,13 @@ pub fn read(text: &str) -> Option<i64> {
 
 /// After the date: nothing, a time, a time and its zone, or a zone alone (`Mar 1 2024 GMT`).
 fn finish(mut scan: Scan, date: Date) -> Option<i64> {
-    let days = date.days()?;
     skip_t(&mut scan);
     scan.skip(b" ,");
-    if scan.at_end() {
-        return Some(clock::instant(days, 0, 0));
-    }
-    let millis = if scan.at_letter() { 0 } else { clock::time(&mut scan, Style::Written)? };
-    let offset = if scan.at_end() { 0 } else { clock::zone(&mut scan, AfterSpace::Offset)? };
-    scan.at_end().then(|| clock::instant(days, millis, offset))
+    let has_time = !scan.at_end() && !scan.at_letter();
+    let time =
+        if has_time { clock::time(&mut scan, Style::Written)? } else { SignedDuration::ZERO };
+    let east = clock::zone_or_utc(&mut scan)?;
+    if scan.at_end() { instant(date, time, east) } else { None }
 }
 
 /// `Mar 1 10:00:00 2024`, the zone before the year (`date`) or behind it (`git log`).
@@ -60,7 +61,7 @@ fn time_before_year(mut scan: Scan) -> Option<i64> {
     scan.skip(GAPS);
     let day = day_number(&mut scan)?;
     scan.skip(b" ,");
-    let millis = clock::time(&mut scan, Style::Written)?;
+    let time = clock::time(&mut scan, Style::Written)?;
     let mut ahead = scan;
     let before = clock::zone(&mut ahead, AfterSpace::NotMine);
     if before.is_some() {
@@ -68,13 +69,12 @@ fn time_before_year(mut scan: Scan) -> Option<i64> {
     }
     scan.skip(b" ");
     let year = scan.exactly(4)?;
-    let offset = match before {
-        Some(offset) => offset,
-        None if scan.at_end() => 0,
-        None => clock::zone(&mut scan, AfterSpace::Offset)?,
+    let east = match before {
+        Some(east) => east,
+        None => clock::zone_or_utc(&mut scan)?,
     };
-    let days = Date { year, month, day }.days()?;
-    scan.at_end().then(|| clock::instant(days, millis, offset))
+    let date = calendar(year, month, day)?;
+    if scan.at_end() { instant(date, time, east) } else { None }
 }
 
 /// `Mar 1, 2024`, `March 1st 2024`, or `March 2024` for its first day.
@@ -84,11 +84,11 @@ fn month_leads(scan: &mut Scan) -> Option<Date> {
     let mut ahead = *scan;
     if let Some(year) = ahead.exactly(4) {
         *scan = ahead;
-        return Some(Date { year, month, day: 1 });
+        return calendar(year, month, 1);
     }
     let day = day_number(scan)?;
     scan.skip(GAPS);
-    Some(Date { year: full_year(scan.digits()?)?, month, day })
+    calendar(full_year(scan.digits()?)?, month, day)
 }
 
 fn number_leads(scan: &mut Scan) -> Option<Date> {
@@ -114,11 +114,11 @@ fn year_leads(scan: &mut Scan, year: i64) -> Option<Date> {
     if scan.at_letter() {
         let month = month_name(scan)?;
         scan.skip(GAPS);
-        return Some(Date { year, month, day: day_number(scan)? });
+        return calendar(year, month, day_number(scan)?);
     }
     let month = one_or_two(scan.digits()?)?;
     let day = scan.take(gap?).then(|| scan.digits())??;
-    Some(Date { year, month, day: one_or_two(day)? })
+    calendar(year, month, one_or_two(day)?)
 }
 
 /// `03/01/2024` and `3/1/24`; with dashes a short year could be a day as well, so it must be whole.
@@ -128,7 +128,7 @@ fn month_first(scan: &mut Scan, month: Digits, gap: u8) -> Option<Date> {
     if gap == b'-' && year.count != 4 {
         return None;
     }
-    Some(Date { year: full_year(year)?, month: one_or_two(month)?, day })
+    calendar(full_year(year)?, one_or_two(month)?, day)
 }
 
 /// `1 March 2024`, `1st Mar 2024`, `01-Mar-24`.
@@ -137,7 +137,7 @@ fn day_leads(scan: &mut Scan) -> Option<Date> {
     scan.skip(GAPS);
     let month = month_name(scan)?;
     scan.skip(GAPS);
-    Some(Date { year: full_year(scan.digits()?)?, month, day })
+    calendar(full_year(scan.digits()?)?, month, day)
 }
 
 fn day_number(scan: &mut Scan) -> Option<i64> {

@@ -11,8 +11,8 @@
 //! - a second of 60 is refused, as moment.js does: unix time has no leap seconds;
 //! - a weekday that contradicts its date is ignored, as JavaScript's Date does.
 
-mod civil;
 mod clock;
+mod day;
 mod format;
 mod iso8601;
 mod number;

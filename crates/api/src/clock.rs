@@ -1,0 +1,10 @@
+//! The time of day, for what is dated: cursors, keys.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub const DAY_S: u64 = 86_400;
+
+/// Unix seconds.
+pub fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
