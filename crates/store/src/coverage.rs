@@ -132,3 +132,23 @@ impl std::fmt::Display for Coverage {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_come_back_and_bytes_of_any_kind_never_stop_the_reader(
+            numbers in prop::collection::vec(0u64..40, 0..60),
+            bytes in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            let mut coverage = Coverage::default();
+            numbers.into_iter().for_each(|number| coverage.insert(number));
+            prop_assert_eq!(Coverage::unpack(&coverage.pack()), Some(coverage));
+            let _ = Coverage::unpack(&bytes);
+        }
+    }
+}

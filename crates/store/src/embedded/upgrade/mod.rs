@@ -4,6 +4,8 @@
 //! is one atomic write together with how far it came, so an upgrade that is cut off goes on there.
 
 mod from_3;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 

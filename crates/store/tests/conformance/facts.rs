@@ -4,12 +4,19 @@ use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, U256};
 use model::facts::{Market, PoolState, Trade};
-use store::View;
-use store::read::{TradePlace, TradesQuestion};
+use store::{LowestTradeQuery, PoolStatesQuery, StateAt, TradePlace, TradesQuery, View};
 use testkit::SimChain;
 
+use crate::chain::{CHAIN, chain};
+use crate::engine::{Engine, on_every_engine};
+use crate::home::Home;
 use crate::made_facts::{contract, facts, pool};
-use crate::setup::{CHAIN, Home, at, chain, indexed, prepared};
+
+on_every_engine!(
+    pages_lowest_prices_and_pool_states_are_those_of_the_blocks,
+    a_reorganisation_leaves_only_the_new_branch,
+    history_that_comes_newest_first_gives_the_same,
+);
 
 type Listed = (TradePlace, Trade);
 
@@ -44,10 +51,10 @@ fn matching(
     all.iter().filter(fits).cloned().collect()
 }
 
-fn pages(view: &View, mut q: TradesQuestion) -> Vec<Listed> {
+async fn pages(view: &View, mut q: TradesQuery) -> Vec<Listed> {
     let mut list = Vec::new();
     loop {
-        let page = view.trades_page(&q).unwrap();
+        let page = view.trades_page(&q).await.unwrap();
         assert!(page.trades.len() <= q.limit);
         assert!(page.trades.len() == q.limit || !page.more);
         q.after = page.trades.last().map(|(at, _)| *at);
@@ -58,13 +65,13 @@ fn pages(view: &View, mut q: TradesQuestion) -> Vec<Listed> {
     }
 }
 
-fn check(view: &View, chain: &SimChain) {
+async fn check(view: &View, chain: &SimChain) {
     let all = sales(chain);
     let head = chain.blocks().last().unwrap().number();
     for (n, market) in (0..3).flat_map(|n| markets().map(move |market| (n, market))) {
         for (from, to) in [(0, u64::MAX), (3, head - 2), (head, head), (5, 4)] {
             for limit in [1, 2, 100] {
-                let question = TradesQuestion {
+                let question = TradesQuery {
                     chain: CHAIN,
                     contract: contract(n),
                     market,
@@ -74,21 +81,24 @@ fn check(view: &View, chain: &SimChain) {
                     limit,
                 };
                 let expected = matching(&all, contract(n), market, from, to);
-                assert_eq!(pages(view, question), expected, "{market:?} {from}..{to} by {limit}");
+                let found = pages(view, question).await;
+                assert_eq!(found, expected, "{market:?} {from}..{to} by {limit}");
             }
         }
         for from in [0, 1, 7, 16, 17, head - 1, head + 1] {
             let paid = matching(&all, contract(n), market, from, u64::MAX);
             let paid = paid.into_iter().filter(|(_, t)| t.in_native && t.price > U256::ZERO);
             let expected = paid.min_by_key(|(at, trade)| (trade.price, *at));
-            let lowest = view.lowest_trade(CHAIN, contract(n), market, from).unwrap();
+            let query =
+                LowestTradeQuery { chain: CHAIN, contract: contract(n), market, from_block: from };
+            let lowest = view.lowest_trade(&query).await.unwrap();
             assert_eq!(lowest, expected, "{market:?} from {from}");
         }
     }
-    check_pools(view, chain);
+    check_pools(view, chain).await;
 }
 
-fn check_pools(view: &View, chain: &SimChain) {
+async fn check_pools(view: &View, chain: &SimChain) {
     let mut states: BTreeMap<_, (PoolState, u64)> = BTreeMap::new();
     for block in chain.blocks() {
         for change in facts(block.hash).pools.changes {
@@ -97,47 +107,42 @@ fn check_pools(view: &View, chain: &SimChain) {
                 states.insert(change.id, (state, block.number()));
             }
         }
-        for n in 0..4 {
-            let stored = view.pool_state(CHAIN, &pool(n), block.number()).unwrap();
-            assert_eq!(stored, states.get(&pool(n)).cloned(), "{} at {}", n, block.number());
-        }
+        let (pools, last) = ([0, 1, 2, 3].map(pool), block.number());
+        let query = PoolStatesQuery { chain: CHAIN, pools: &pools, first: 0, last };
+        let stored = view.pool_states(&query).await.unwrap();
+        let expected = pools.map(|id| {
+            let known = states.get(&id).cloned();
+            known.map(|(state, block)| StateAt { state, block })
+        });
+        assert_eq!(stored, expected, "at {last}");
     }
-    let known = view.pools_of(CHAIN, Address::repeat_byte(0xd0)).unwrap();
-    assert_eq!(known, view.pools_of(CHAIN, Address::repeat_byte(0xd1)).unwrap());
+    let known = view.pools_of(CHAIN, Address::repeat_byte(0xd0)).await.unwrap();
+    assert_eq!(known, view.pools_of(CHAIN, Address::repeat_byte(0xd1)).await.unwrap());
     assert!(states.keys().all(|id| known.iter().any(|pool| pool.id == *id)));
 }
 
-#[test]
-fn pages_lowest_prices_and_pool_states_are_those_of_the_blocks() {
+async fn pages_lowest_prices_and_pool_states_are_those_of_the_blocks(engine: Engine) {
     let chain = chain(31, 60);
-    let home = indexed(&chain);
-    check(&home.store().view(), &chain);
+    let home = Home::indexed(engine, &chain).await;
+    check(&home.view().await, &chain).await;
 }
 
-#[test]
-fn a_reorganisation_leaves_only_the_new_branch() {
+async fn a_reorganisation_leaves_only_the_new_branch(engine: Engine) {
     let mut chain = chain(32, 40);
-    let home = indexed(&chain);
-    let before = home.store().view();
+    let home = Home::indexed(engine, &chain).await;
+    let before = home.view().await;
     let old = sales(&chain);
-    chain.reorg(12, 14);
+    let reorg = chain.reorg(12, 14);
     let head = chain.blocks().last().unwrap().number();
-    let first = chain
-        .blocks()
-        .iter()
-        .map(|block| block.number())
-        .find(|number| {
-            let stored = home.store().view().stamp(CHAIN, *number).unwrap();
-            stored.is_none_or(|stamp| stamp.hash != chain.block(*number).unwrap().hash)
-        })
-        .unwrap();
-    let stored_head = home.store().view().coverage(CHAIN).unwrap().newest().unwrap();
-    home.revert((first..=stored_head).rev().collect()).unwrap();
-    home.apply((first..=head).map(|number| at(&chain, number)).collect()).unwrap();
-    check(&home.store().view(), &chain);
-    assert_eq!(home.digest(), indexed(&chain).digest());
+    let first = head + 1 - 14;
+    let stored_head = home.view().await.coverage(CHAIN).await.unwrap().newest().unwrap();
+    home.revert((first..=stored_head).rev().collect()).await.unwrap();
+    assert_eq!(first, reorg.added[0].number());
+    home.apply((first..=head).map(|number| home.at(&chain, number)).collect()).await.unwrap();
+    check(&home.view().await, &chain).await;
+    assert_eq!(home.digest().await, Home::indexed(engine, &chain).await.digest().await);
     // A reader that looked before still sees what it saw.
-    let question = TradesQuestion {
+    let question = TradesQuery {
         chain: CHAIN,
         contract: contract(0),
         market: None,
@@ -146,16 +151,15 @@ fn a_reorganisation_leaves_only_the_new_branch() {
         after: None,
         limit: 500,
     };
-    assert_eq!(pages(&before, question), matching(&old, contract(0), None, 0, u64::MAX));
+    assert_eq!(pages(&before, question).await, matching(&old, contract(0), None, 0, u64::MAX));
 }
 
-#[test]
-fn history_that_comes_newest_first_gives_the_same() {
+async fn history_that_comes_newest_first_gives_the_same(engine: Engine) {
     let chain = chain(33, 30);
-    let home = Home::new();
+    let home = Home::new(engine).await;
     for block in chain.blocks().iter().rev() {
-        home.apply(vec![prepared(&chain, block.hash)]).unwrap();
+        home.apply(vec![home.prepared(&chain, block.hash)]).await.unwrap();
     }
-    check(&home.store().view(), &chain);
-    assert_eq!(home.digest(), indexed(&chain).digest());
+    check(&home.view().await, &chain).await;
+    assert_eq!(home.digest().await, Home::indexed(engine, &chain).await.digest().await);
 }

@@ -1,17 +1,20 @@
 //! Trades and lowest prices, against the plain list of all that was sold.
 
 use alloy_primitives::{Address, B256, U256, keccak256};
-use model::chain::ChainId;
 use model::facts::{Facts, Market, Trade};
 use model::proof::Proof;
 use model::raw::{Block, Header, Tx};
 use proptest::prelude::*;
-use store::read::{TradePlace, TradesQuestion};
-use store::{Change, Options, Store, prepare};
+use store::{LowestTradeQuery, PreparedBlock, TradePlace, TradesQuery, VerifiedBlock, View};
 
-use crate::setup::{cases, scratch};
+use crate::chain::CHAIN;
+use crate::engine::{Engine, on_every_engine, on_every_engine_at_random};
+use crate::home::Home;
+use crate::random;
 
-const CHAIN: ChainId = ChainId(1);
+on_every_engine!(a_window_behind_very_many_cheaper_sales_still_has_its_lowest);
+on_every_engine_at_random!(lowest_prices_and_pages_are_those_of_the_plain_list);
+
 const APES: Address = Address::repeat_byte(0xa9);
 const CATS: Address = Address::repeat_byte(0xca);
 
@@ -52,8 +55,12 @@ fn block(number: u64, parent_hash: B256) -> Block {
     Block { number, hash, parent_hash, header, txs, ..Block::default() }
 }
 
+fn prepared(home: &Home, block: Block, facts: Facts) -> PreparedBlock {
+    home.store().prepare(CHAIN, VerifiedBlock { block, proof: Proof::default(), facts })
+}
+
 /// Blocks from each of the places on, with sales as `random` has them.
-fn fill(store: &Store, random: &[u64], prices: Prices) -> Vec<(TradePlace, Trade)> {
+async fn fill(home: &Home, random: &[u64], prices: Prices) -> Vec<(TradePlace, Trade)> {
     let mut all = Vec::new();
     for (n, random) in random.iter().enumerate() {
         let (start, step) = (PLACES[n % PLACES.len()], (n / PLACES.len()) as u64);
@@ -74,27 +81,17 @@ fn fill(store: &Store, random: &[u64], prices: Prices) -> Vec<(TradePlace, Trade
         let places = (0..).map(|place| (number, place));
         all.extend(places.zip(trades.iter().cloned()));
         let facts = Facts { trades, ..Facts::default() };
-        let apply = vec![prepare(CHAIN, block(number, parent), Proof::default(), facts)];
-        store.commit(CHAIN, Change { revert: Vec::new(), apply }).unwrap();
+        home.apply(vec![prepared(home, block(number, parent), facts)]).await.unwrap();
     }
     all.sort_by_key(|(place, _)| *place);
     all
-}
-
-fn store() -> (tempfile::TempDir, Store) {
-    let folder = scratch();
-    let mut options = Options::new(folder.path());
-    options.durable = false;
-    let store = Store::open(&options).unwrap();
-    (folder, store)
 }
 
 fn counts(trade: &Trade, contract: Address, market: Option<Market>) -> bool {
     trade.contract == contract && market.is_none_or(|market| market == trade.market)
 }
 
-fn compare_lowest(store: &Store, all: &[(TradePlace, Trade)], from: u64) {
-    let view = store.view();
+async fn compare_lowest(view: &View, all: &[(TradePlace, Trade)], from: u64) {
     for contract in [APES, CATS] {
         for market in [None, Some(Market::OpenSea), Some(Market::ZeroX)] {
             let own = all.iter().filter(|((number, _), trade)| {
@@ -102,19 +99,25 @@ fn compare_lowest(store: &Store, all: &[(TradePlace, Trade)], from: u64) {
             });
             let priced = own.filter(|(_, trade)| trade.price > U256::ZERO);
             let expected = priced.min_by_key(|(place, trade)| (trade.price, *place)).cloned();
-            let found = view.lowest_trade(CHAIN, contract, market, from).unwrap();
+            let query = LowestTradeQuery { chain: CHAIN, contract, market, from_block: from };
+            let found = view.lowest_trade(&query).await.unwrap();
             assert_eq!(found, expected, "{contract} {market:?} from {from}");
         }
     }
 }
 
-fn compare_pages(store: &Store, all: &[(TradePlace, Trade)], (from, to): (u64, u64), limit: usize) {
+async fn compare_pages(
+    view: &View,
+    all: &[(TradePlace, Trade)],
+    (from, to): (u64, u64),
+    limit: usize,
+) {
     for market in [None, Some(Market::Blur)] {
         let own = all.iter().rev().filter(|((number, _), trade)| {
             (from..=to).contains(number) && counts(trade, APES, market)
         });
         let (contract, after) = (APES, None);
-        let mut question = TradesQuestion {
+        let mut question = TradesQuery {
             chain: CHAIN,
             contract,
             market,
@@ -125,7 +128,7 @@ fn compare_pages(store: &Store, all: &[(TradePlace, Trade)], (from, to): (u64, u
         };
         let mut found = Vec::new();
         loop {
-            let page = store.view().trades_page(&question).unwrap();
+            let page = view.trades_page(&question).await.unwrap();
             assert!(page.trades.len() == limit || !page.more);
             question.after = page.trades.last().map(|(place, _)| *place);
             found.extend(page.trades);
@@ -137,34 +140,30 @@ fn compare_pages(store: &Store, all: &[(TradePlace, Trade)], (from, to): (u64, u
     }
 }
 
-proptest! {
-    #![proptest_config(cases(12))]
-
-    #[test]
-    fn lowest_prices_and_pages_are_those_of_the_plain_list(
-        random in proptest::collection::vec(any::<u64>(), 60..160),
-        prices in prop_oneof![Just(Prices::Any), Just(Prices::Rising), Just(Prices::Falling)],
-        limit in 1usize..20,
-    ) {
-        let (_folder, store) = store();
-        let all = fill(&store, &random, prices);
+fn lowest_prices_and_pages_are_those_of_the_plain_list(engine: Engine) {
+    let random = proptest::collection::vec(any::<u64>(), 60..160);
+    let prices = prop_oneof![Just(Prices::Any), Just(Prices::Rising), Just(Prices::Falling)];
+    let case = (random, prices, 1usize..20);
+    random::check(&random::runtime(), 12, case, async |(random, prices, limit)| {
+        let home = Home::new(engine).await;
+        let all = fill(&home, &random, prices).await;
+        let view = home.view().await;
         for start in PLACES {
             for from in start.saturating_sub(3)..start + 36 {
-                compare_lowest(&store, &all, from);
+                compare_lowest(&view, &all, from).await;
             }
-            compare_pages(&store, &all, (start, start + 20), limit);
+            compare_pages(&view, &all, (start, start + 20), limit).await;
         }
         for from in [u64::MAX, u64::MAX - 1, 1 << 40] {
-            compare_lowest(&store, &all, from);
+            compare_lowest(&view, &all, from).await;
         }
-        compare_pages(&store, &all, (0, u64::MAX), limit);
-        compare_pages(&store, &all, (9, 3), limit);
-    }
+        compare_pages(&view, &all, (0, u64::MAX), limit).await;
+        compare_pages(&view, &all, (9, 3), limit).await;
+    });
 }
 
-#[test]
-fn a_window_behind_very_many_cheaper_sales_still_has_its_lowest() {
-    let (_folder, store) = store();
+async fn a_window_behind_very_many_cheaper_sales_still_has_its_lowest(engine: Engine) {
+    let home = Home::new(engine).await;
     let mut parent = B256::ZERO;
     let mut all = Vec::new();
     for number in 0..700u64 {
@@ -173,10 +172,10 @@ fn a_window_behind_very_many_cheaper_sales_still_has_its_lowest() {
         let sold = trade(APES, Market::Blur, number + 1, true);
         all.push(((number, 0), sold.clone()));
         let facts = Facts { trades: vec![sold], ..Facts::default() };
-        let apply = vec![prepare(CHAIN, block, Proof::default(), facts)];
-        store.commit(CHAIN, Change { revert: Vec::new(), apply }).unwrap();
+        home.apply(vec![prepared(&home, block, facts)]).await.unwrap();
     }
+    let view = home.view().await;
     for from in (0..705).step_by(7).chain([255, 256, 257, 511, 512, 513, 698, 699, 700]) {
-        compare_lowest(&store, &all, from);
+        compare_lowest(&view, &all, from).await;
     }
 }

@@ -1,0 +1,69 @@
+//! The one place that knows which engines there are: an empty store of each, and how it is opened again.
+//!
+//! A new engine is a member of `Engine`, an arm in `open`, and a line in the macro below; every other
+//! file then runs on it, too.
+
+use std::path::Path;
+
+use store::{Error, Options, Store};
+
+#[derive(Clone, Copy, Debug)]
+pub enum Engine {
+    /// A folder of this machine.
+    Embedded,
+}
+
+/// What a test may choose; the rest is the engine's business.
+#[derive(Clone, Copy, Debug)]
+pub struct Choices {
+    pub durable: bool,
+    pub journal_entries_min: u64,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Choices { durable: false, journal_entries_min: 100_000 }
+    }
+}
+
+impl Engine {
+    /// Opens the store that `folder` stands for; an empty one the first time.
+    pub async fn open(self, folder: &Path, choices: Choices) -> Result<Store, Error> {
+        let Choices { durable, journal_entries_min } = choices;
+        let options = match self {
+            Engine::Embedded => Options {
+                cache_bytes: 8 << 20,
+                durable,
+                journal_entries_min,
+                ..Options::new(folder.join("store"))
+            },
+        };
+        Store::open(&options, |_| ()).await
+    }
+}
+
+/// Makes a test of each function, for every engine: `async fn name(engine: Engine)`.
+macro_rules! on_every_engine {
+    ($($name:ident),+ $(,)?) => {
+        mod embedded {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(crate::engine::Engine::Embedded).await;
+            })+
+        }
+    };
+}
+
+/// The same for `fn name(engine: Engine)`, which makes a runtime of its own for each random case.
+macro_rules! on_every_engine_at_random {
+    ($($name:ident),+ $(,)?) => {
+        mod embedded_at_random {
+            $(#[test]
+            fn $name() {
+                super::$name(crate::engine::Engine::Embedded);
+            })+
+        }
+    };
+}
+
+pub(crate) use {on_every_engine, on_every_engine_at_random};

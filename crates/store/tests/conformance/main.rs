@@ -1,0 +1,36 @@
+//! What every engine of the store must do, written against its face alone: what goes in comes out, what
+//! is reverted leaves nothing behind, readers see each block once. The only thing that differs from one
+//! engine to the next is how an empty store is made, in `engine`.
+
+#[cfg(test)]
+mod arrival;
+#[cfg(test)]
+mod blocks;
+#[cfg(test)]
+mod chain;
+#[cfg(test)]
+mod commit;
+#[cfg(test)]
+mod coverage;
+#[cfg(test)]
+mod decoders;
+#[cfg(test)]
+mod engine;
+#[cfg(test)]
+mod facts;
+#[cfg(test)]
+mod generations;
+#[cfg(test)]
+mod home;
+#[cfg(test)]
+mod installation;
+#[cfg(test)]
+mod made_facts;
+#[cfg(test)]
+mod pools;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod trades;
+#[cfg(test)]
+mod wallets;
