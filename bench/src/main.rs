@@ -9,6 +9,7 @@ mod load;
 mod pages;
 mod price;
 mod process;
+mod raw_block;
 mod sizes;
 mod stages;
 mod trades;

@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 
+use crate::raw_block::{RawBlock, parse};
 use crate::say;
-use crate::stages::{Raw, parse};
 
 /// zstd's own default.
 const LEVEL: i32 = 3;
 
-pub fn run(raws: &[Raw], txs: usize) -> Result<()> {
+pub fn run(raws: &[RawBlock], txs: usize) -> Result<()> {
     let (mut json, mut rlp) = (0, 0);
     for raw in raws {
         let text =

@@ -53,19 +53,19 @@ pub fn route(method: &str, config: &Config) -> Route {
         "net_version" => Route::NetVersion,
         "eth_getBlockByHash" => Route::GetBlockByHash,
         "eth_getTransactionByBlockNumberAndIndex" => Route::GetTransactionByBlockNumberAndIndex,
-        _ if needs_leave(method) && !has_leave(method, config) => Route::Refuse,
-        _ if needs_leave(method) || sends(method) => Route::ForwardOnce,
+        _ if is_restricted(method) && !is_allowed(method, config) => Route::Refuse,
+        _ if is_restricted(method) || sends(method) => Route::ForwardOnce,
         _ => Route::Forward,
     }
 }
 
 /// Whether it changes the node, or what only the node's owner may change.
-fn needs_leave(method: &str) -> bool {
+fn is_restricted(method: &str) -> bool {
     let starts_with = |prefixes: &[&str]| prefixes.iter().any(|p| method.starts_with(p));
     WRITES.contains(&method) || starts_with(&UNSAFE) && !starts_with(&SAFE)
 }
 
-fn has_leave(method: &str, config: &Config) -> bool {
+fn is_allowed(method: &str, config: &Config) -> bool {
     config.allow.iter().any(|entry| match entry.strip_suffix('*') {
         Some(prefix) => method.starts_with(prefix),
         None => entry == method,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_acts_goes_to_one_node_and_what_needs_leave_is_refused_without_it() {
+    fn what_acts_goes_to_one_node_and_what_is_restricted_is_refused_unless_allowed() {
         let strict = Config::default();
         let allow = ["anvil_mine", "evm_*", "eth_sendTransaction"].map(str::to_owned).to_vec();
         let allowing = Config { allow, ..Config::default() };

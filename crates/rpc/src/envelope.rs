@@ -1,11 +1,11 @@
 //! The JSON-RPC 2.0 envelope: requests out, answers in.
 //!
 //! Results are not looked into: each is cut out of the body as a view, and a large one is not even
-//! checked to be well-formed (`skim`). Ids are our own numbers; answers may come in any order and are
+//! checked to be well-formed (`json_members`). Ids are our own numbers; answers may come in any order and are
 //! matched by id.
 
 use crate::call::{Call, CallResult, RawAnswer, RpcFailure};
-use crate::skim;
+use crate::json_members;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -76,14 +76,14 @@ fn single(text: &[u8]) -> Result<Envelope<'_>, serde_json::Error> {
     if text.len() >= LARGE_BYTES {
         // Most nodes write the result last; then its end need not be looked for.
         if text.trim_ascii_end().ends_with(b"}")
-            && let Some(members) = skim::object_until(text, b"result")
+            && let Some(members) = json_members::object_until(text, b"result")
             && let envelope = Envelope::of(&members)
             && envelope.id.is_some()
             && envelope.error.is_none()
         {
             return Ok(Envelope { is_uncut: true, ..envelope });
         }
-        if let Some(members) = skim::object(text) {
+        if let Some(members) = json_members::object(text) {
             return Ok(Envelope::of(&members));
         }
     }
@@ -92,7 +92,7 @@ fn single(text: &[u8]) -> Result<Envelope<'_>, serde_json::Error> {
 
 fn batch(text: &[u8]) -> Result<Vec<Envelope<'_>>, serde_json::Error> {
     if text.len() >= LARGE_BYTES
-        && let Some(list) = skim::objects(text)
+        && let Some(list) = json_members::objects(text)
     {
         return Ok(list.iter().map(|members| Envelope::of(members)).collect());
     }
@@ -164,7 +164,7 @@ impl<'a> From<Strict<'a>> for Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    fn of(members: &[skim::Member<'a>]) -> Self {
+    fn of(members: &[json_members::Member<'a>]) -> Self {
         let mut envelope = Envelope::default();
         for (name, value) in members {
             let given = Some(*value).filter(|value| *value != b"null");

@@ -81,7 +81,7 @@ impl Error {
 }
 
 /// An error and its causes as one line, for status pages.
-pub(crate) fn whole_story(error: &dyn std::error::Error) -> String {
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

@@ -1,6 +1,6 @@
 //! A chain's newest block, as far as following it needs.
 
-use crate::pool::UpstreamId;
+use crate::upstream_id::UpstreamId;
 use alloy_primitives::B256;
 use serde::Deserialize;
 

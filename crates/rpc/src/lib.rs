@@ -10,13 +10,14 @@ mod config;
 mod envelope;
 mod error;
 mod head;
+mod json_members;
 mod limiter;
 mod pool;
 mod probe;
 mod redact;
-mod skim;
 mod telemetry;
 mod upstream;
+mod upstream_id;
 
 pub use call::{Call, CallResult, RawAnswer, RpcFailure, RpcFailureKind};
 pub use config::{PoolConfig, TraceChoice, UpstreamConfig};
@@ -24,7 +25,8 @@ pub use error::Error;
 pub use head::Head;
 pub use pool::{
     ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forwarded, HeadStatus, Needs, Plan,
-    Pool, PoolOptions, PoolStatus, RECENT_BLOCKS, State, UpstreamId, UpstreamStatus,
+    Pool, PoolOptions, PoolStatus, RECENT_BLOCKS, State, UpstreamStatus,
 };
 pub use probe::{Capabilities, Receipts, Traces};
 pub use redact::redacted;
+pub use upstream_id::UpstreamId;

@@ -7,8 +7,8 @@ use crate::call::{Call, CallResult, RpcFailureKind};
 use crate::config::TraceChoice;
 use crate::error::Error;
 use crate::head::{Head, quantity};
-use crate::pool::UpstreamId;
-use crate::upstream::{Load, Upstream};
+use crate::upstream::{Priority, Upstream};
+use crate::upstream_id::UpstreamId;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -123,7 +123,7 @@ struct Sample {
 
 impl Probe<'_> {
     async fn ask(&self, call: Call) -> Result<CallResult, Error> {
-        self.upstream.call(&call, Load::Ahead).await
+        self.upstream.call(&call, Priority::Immediate).await
     }
 
     /// For questions whose refusal would be taken as an answer: an error in the node or a plea to

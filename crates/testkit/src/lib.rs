@@ -21,7 +21,7 @@ mod render;
 mod rounds;
 
 pub use chain::{
-    AccessListItem, Account, AccountChange, BlockRef, Cast, Contracts, Envelope, ExpectedSale,
+    AccessListItem, Account, AccountChange, Actors, BlockRef, Contracts, Envelope, ExpectedSale,
     ExpectedWallet, Frame, FrameError, FrameKind, Header, Kind, Move, Reorg, Sale, SharedChain,
     SignedAuthorization, SimBlock, SimChain, SimConfig, SimTx, TxType, Unsigned, Venue, Wallet,
     WalletRow, Withdrawal, read, shared, write,

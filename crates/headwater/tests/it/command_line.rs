@@ -74,23 +74,6 @@ fn a_labels_file_with_a_mistake_is_named_with_its_line() {
 }
 
 #[test]
-fn a_data_folder_of_another_format_is_named_and_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    {
-        let db = fjall::Database::builder(folder.path()).open().unwrap();
-        let meta = db.keyspace("meta", fjall::KeyspaceCreateOptions::default).unwrap();
-        meta.insert("format", 4_000u32.to_be_bytes()).unwrap();
-        db.persist(fjall::PersistMode::SyncAll).unwrap();
-    }
-    let output =
-        run(["serve", "--listen", "127.0.0.1:0", "--data", folder.path().to_str().unwrap()]);
-    let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(told.contains("was written in format 4000"), "{told}");
-    assert!(!told.contains("panicked"), "{told}");
-}
-
-#[test]
 fn an_import_takes_what_is_good_and_names_what_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

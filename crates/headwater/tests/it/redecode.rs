@@ -1,4 +1,4 @@
-//! Stored blocks read anew: by the command, by a server at its start, by a server that is asked; with
+//! Stored blocks decoded again: by the command, by a server at its start, by a server that is asked; with
 //! kills and reorgs on the way. The digest is always that of a store that these decoders filled.
 
 use std::path::{Path, PathBuf};
@@ -85,21 +85,21 @@ fn the_command_reads_blocks_anew_and_says_what_it_did() {
     assert_ne!(ignorant, knowing, "the test's blocks hold sales");
 
     let told = place.redecode(&data, false, &[]);
-    let nothing = format!("{SLUG}: nothing to do, these decoders read all its blocks already\n");
+    let nothing = format!("{SLUG}: nothing to do: all blocks are decoded by these decoders\n");
     assert_eq!(told, nothing);
     let told = place.redecode(&data, true, &[]);
-    assert!(told.starts_with(&format!("{SLUG}: 201 blocks read anew in ")), "{told}");
+    assert!(told.starts_with(&format!("{SLUG}: 201 blocks decoded again in ")), "{told}");
     assert_eq!(digest(&data), knowing);
     assert_eq!(place.redecode(&data, true, &[]), nothing);
     let told = place.redecode(&data, true, &["--force"]);
-    assert!(told.contains("201 blocks read anew"), "{told}");
+    assert!(told.contains("201 blocks decoded again"), "{told}");
     assert_eq!(digest(&data), knowing);
     // And back: without what is known of the chain, its sales are nobody's again.
     place.redecode(&data, false, &[]);
     assert_eq!(digest(&data), ignorant);
     // Without --chain, all that the configuration knows of; here all that there is.
     let told = run_well(place.args("redecode", &data, true, &[]));
-    assert!(told.contains("201 blocks read anew"), "{told}");
+    assert!(told.contains("201 blocks decoded again"), "{told}");
     assert_eq!(digest(&data), knowing);
 }
 
@@ -124,16 +124,16 @@ fn chains_and_folders_that_hold_nothing_are_told_apart() {
     assert_eq!(digest(&data), before);
 }
 
-#[test]
-fn a_folder_held_by_something_else_is_named_after_a_while() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_held_by_something_else_is_named() {
     let place = Place::new();
     let data = place.imported("data", &handmade::write(place.folder.path(), 2), false);
-    let _held = fjall::Database::builder(&data).open().unwrap();
+    // No server: nobody listens in the folder.
+    let _held = store::Store::open(&store::Options::new(&data), |_| {}).await.unwrap();
     let output = run(place.args("redecode", &data, true, &[]));
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
-    assert!(told.contains("is in use") && told.contains("did not take up the request"), "{told}");
-    assert!(!data.join("redecode.json").exists(), "a request that nobody took is taken back");
+    assert!(told.contains("is in use by another headwater process"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,14 +154,14 @@ async fn a_server_reads_anew_at_its_start_or_when_asked() {
     assert!(text(&stranger.stderr).contains("does not serve chain 137"), "{stranger:?}");
     assert_eq!(client.status(SLUG).await["redecode"]["state"], "outdated");
     let told = place.redecode(&data, true, &[]);
-    assert_eq!(told, format!("{SLUG}: 401 blocks read anew\n"));
+    assert_eq!(told, format!("{SLUG}: 401 blocks decoded again\n"));
     let status = until_current(&client).await;
     assert_eq!((&status["blocks_done"], &status["blocks_total"]), (&401.into(), &401.into()));
     assert!(place.redecode(&data, true, &[]).contains("nothing to do"));
     let told = run_well(place.args("redecode", &data, true, &["--force"]));
-    assert!(told.contains("401 blocks read anew"), "{told}");
+    assert!(told.contains("401 blocks decoded again"), "{told}");
     let log = server.log();
-    assert!(log.contains("were read by other decoders") && !log.contains("ERROR"), "{log}");
+    assert!(log.contains("were decoded by other decoders") && !log.contains("ERROR"), "{log}");
     assert!(server.terminate().success());
     assert_eq!(digest(&data), knowing);
 
@@ -248,7 +248,7 @@ async fn a_server_follows_its_chain_while_it_reads_anew() {
             tokio::time::sleep(Duration::from_millis(rng.random_range(5..60))).await;
         }
         let told = asked.await.unwrap();
-        assert!(told.contains("blocks read anew"), "{round}: {told}");
+        assert!(told.contains("blocks decoded again"), "{round}: {told}");
     }
     until_indexed(&client).await;
     until_current(&client).await;

@@ -81,7 +81,7 @@ impl Gate {
 
     /// For head polls and probes: they wait for a pause to end but not for room, since following
     /// the head must not queue behind a backfill.
-    pub async fn enter_ahead(&self, calls: usize) {
+    pub async fn enter_immediately(&self, calls: usize) {
         loop {
             let now = Instant::now();
             let pause = {
@@ -100,7 +100,7 @@ impl Gate {
     }
 
     /// Tells of a request that was let ahead, without a permit.
-    pub fn overload_ahead(&self, started: Instant, retry_after: Option<Duration>) {
+    pub fn overload_without_permit(&self, started: Instant, retry_after: Option<Duration>) {
         let pause = retry_after.map_or(Pause::Backoff, Pause::Asked);
         self.lock().aimd.on_overload(started, pause, Instant::now());
     }
@@ -251,7 +251,7 @@ mod tests {
         let start = Instant::now();
         let retry_after = Some(Duration::from_secs(7));
         gate.enter(1).await.finish(Verdict::Refused { retry_after });
-        gate.enter_ahead(1).await;
+        gate.enter_immediately(1).await;
         assert_eq!(start.elapsed().as_secs(), 7);
         assert!(gate.enter(1).now_or_never().is_some());
         assert_eq!(gate.limit(), 2);

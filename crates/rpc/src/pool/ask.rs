@@ -3,13 +3,13 @@
 //! Bounded: at most `attempts_max` trials. Different upstreams first; the same one again only after
 //! a short wait and only when nobody else is left.
 
-use super::UpstreamId;
 use super::pick::Needs;
 use super::shared::Shared;
 use crate::call::{Call, CallResult, RawAnswer, RpcFailureKind};
 use crate::error::Error;
 use crate::probe::Capabilities;
-use crate::upstream::Load;
+use crate::upstream::Priority;
+use crate::upstream_id::UpstreamId;
 use serde::de::IgnoredAny;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -49,12 +49,16 @@ pub struct Forwarded {
 /// The wait before an upstream is asked a second time, doubled with each trial.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-pub async fn ask(shared: &Shared, fetch: &Fetch<'_>, load: Load) -> Result<Fetched, Error> {
+pub async fn ask(shared: &Shared, fetch: &Fetch<'_>, priority: Priority) -> Result<Fetched, Error> {
     let calls = |_: &Capabilities| fetch.calls.clone();
-    ask_planned(shared, &Plan { calls: &calls, not: fetch.not, needs: fetch.needs }, load).await
+    ask_planned(shared, &Plan { calls: &calls, not: fetch.not, needs: fetch.needs }, priority).await
 }
 
-pub async fn ask_planned(shared: &Shared, fetch: &Plan<'_>, load: Load) -> Result<Fetched, Error> {
+pub async fn ask_planned(
+    shared: &Shared,
+    fetch: &Plan<'_>,
+    priority: Priority,
+) -> Result<Fetched, Error> {
     let mut trials = Trials { tried: vec![], answered: None, error: None };
     for trial in 0..shared.config.attempts_max.max(1) {
         let avoid = [fetch.not, trials.tried.as_slice()].concat();
@@ -71,7 +75,7 @@ pub async fn ask_planned(shared: &Shared, fetch: &Plan<'_>, load: Load) -> Resul
             id = first_pick(shared, &fetch.needs, fetch.not).await;
         }
         let Some(id) = id else { break };
-        if let Some(done) = trials.ask(shared, id, fetch, load).await? {
+        if let Some(done) = trials.ask(shared, id, fetch, priority).await? {
             return Ok(done);
         }
     }
@@ -80,7 +84,7 @@ pub async fn ask_planned(shared: &Shared, fetch: &Plan<'_>, load: Load) -> Resul
 
 pub async fn forward(shared: &Shared, call: Call) -> Result<Forwarded, Error> {
     let fetch = Fetch { calls: vec![call], not: &[], needs: Needs::default() };
-    ask(shared, &fetch, Load::Interactive)
+    ask(shared, &fetch, Priority::Interactive)
         .await
         .and_then(|fetched| only(shared, fetched.upstream, fetched.answers))
 }
@@ -91,13 +95,13 @@ pub async fn forward_once(shared: &Shared, call: Call) -> Result<Forwarded, Erro
     let mut last = None;
     let mut next = first_pick(shared, &Needs::default(), &[]).await;
     while let Some((id, member)) = next.and_then(|id| Some((id, shared.member(id)?))) {
-        match member.upstream.call_many(&calls, Load::Interactive).await {
+        match member.upstream.call_many(&calls, Priority::Interactive).await {
             Ok(answers) => {
                 shared.succeeded(id);
                 return only(shared, id, answers);
             }
             Err(error) => {
-                shared.failed(id, &error, Load::Interactive);
+                shared.failed(id, &error, Priority::Interactive);
                 tried.push(id);
                 if !error.was_not_accepted() {
                     return Err(error);
@@ -125,13 +129,13 @@ impl Trials {
         shared: &Shared,
         id: UpstreamId,
         fetch: &Plan<'_>,
-        load: Load,
+        priority: Priority,
     ) -> Result<Option<Fetched>, Error> {
         self.tried.push(id);
         let (Some(member), Some(able)) = (shared.member(id), shared.capabilities(id)) else {
             return Ok(None);
         };
-        match member.upstream.call_many(&(fetch.calls)(&able), load).await {
+        match member.upstream.call_many(&(fetch.calls)(&able), priority).await {
             Ok(answers) => {
                 shared.succeeded(id);
                 let fetched = Fetched { upstream: id, capabilities: able, answers };
@@ -142,10 +146,11 @@ impl Trials {
                 Ok(None)
             }
             Err(error) => {
-                shared.failed(id, &error, load);
+                shared.failed(id, &error, priority);
                 tracing::debug!(chain = %shared.chain_label, upstream = %member.upstream.label, %error, "request failed");
                 // A user's heavy question gets a second chance, not all upstreams one by one.
-                let heavy = load == Load::Interactive && matches!(error, Error::Timeout { .. });
+                let heavy =
+                    priority == Priority::Interactive && matches!(error, Error::Timeout { .. });
                 if !error.is_retryable() || (heavy && self.tried.len() > 1) {
                     return Err(error);
                 }

@@ -1,10 +1,10 @@
 //! What the pool knows of one upstream, and what follows from all of them together: who lags, and
 //! which head is the best.
 
-use super::UpstreamId;
 use super::health::{Health, Lag, Moment};
 use crate::head::Head;
 use crate::probe::Capabilities;
+use crate::upstream_id::UpstreamId;
 use jiff::Timestamp;
 use std::collections::VecDeque;
 

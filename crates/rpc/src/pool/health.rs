@@ -4,7 +4,7 @@
 //! each time it fails again.
 
 use super::backoff::Backoff;
-use crate::error::{Error, whole_story};
+use crate::error::{Error, error_chain};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::time::Duration;
@@ -138,7 +138,7 @@ impl Health {
         let times = self.failures;
         self.enter(
             state,
-            format!("failed {times} times in a row; last: {}", whole_story(error)),
+            format!("failed {times} times in a row; last: {}", error_chain(error)),
             now,
         );
         Next::LeftOut

@@ -23,23 +23,13 @@ use crate::config::{PoolConfig, UpstreamConfig};
 use crate::error::Error;
 use crate::head::Head;
 use crate::probe::Capabilities;
-use crate::upstream::Load;
+use crate::upstream::Priority;
+use crate::upstream_id::UpstreamId;
 use shared::Shared;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch::Receiver;
 use tokio::task::JoinSet;
-
-/// An upstream's place in the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct UpstreamId(pub usize);
-
-impl fmt::Display for UpstreamId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 pub struct PoolOptions {
     pub chain_id: u64,
@@ -78,12 +68,12 @@ impl Pool {
     /// Sends calls to one upstream that fits, failing over on what another might do better. A
     /// `null` is an answer; whoever expects a block asks again with `not`.
     pub async fn fetch(&self, fetch: Fetch<'_>) -> Result<Fetched, Error> {
-        ask::ask(&self.shared, &fetch, Load::Bulk).await
+        ask::ask(&self.shared, &fetch, Priority::Bulk).await
     }
 
     /// The same for calls that depend on the upstream: methods differ between nodes.
     pub async fn fetch_planned(&self, plan: Plan<'_>) -> Result<Fetched, Error> {
-        ask::ask_planned(&self.shared, &plan, Load::Bulk).await
+        ask::ask_planned(&self.shared, &plan, Priority::Bulk).await
     }
 
     /// One call of a user. The node's errors pass unchanged; transport failures go to the next.

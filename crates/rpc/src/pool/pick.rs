@@ -3,8 +3,8 @@
 //! Must: usable, not avoided, offers what is needed. Better: not paused, holds the block, least
 //! loaded; among equals the order of the configuration.
 
-use super::UpstreamId;
 use crate::probe::{Capabilities, Receipts, Traces};
+use crate::upstream_id::UpstreamId;
 use std::cmp::Ordering;
 
 /// What a request needs of the upstream that answers it.

@@ -7,11 +7,11 @@ use super::health::{Moment, Next, State};
 use super::pick::{self, Candidate, Needs};
 use super::{PoolOptions, UpstreamId};
 use crate::config::{PoolConfig, TraceChoice};
-use crate::error::{Error, whole_story};
+use crate::error::{Error, error_chain};
 use crate::head::Head;
 use crate::probe::{Capabilities, Expected, Probed};
 use crate::redact::redacted;
-use crate::upstream::{Load, Upstream};
+use crate::upstream::{Priority, Upstream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -188,15 +188,15 @@ impl Shared {
         }
     }
 
-    pub fn failed(&self, id: UpstreamId, error: &Error, load: Load) {
+    pub fn failed(&self, id: UpstreamId, error: &Error, priority: Priority) {
         // Being left out while waiting is no fault of the request or the node.
         if matches!(error, Error::NoUpstream { .. }) {
             return;
         }
         // A user's odd or heavy request must not take an upstream from everybody else.
-        let counts = load != Load::Interactive || matches!(error, Error::Connect { .. });
+        let counts = priority != Priority::Interactive || matches!(error, Error::Connect { .. });
         self.change(id, |condition, now| {
-            condition.last_error = Some((now.timestamp, whole_story(error)));
+            condition.last_error = Some((now.timestamp, error_chain(error)));
             if counts { condition.health.failed(error, now) } else { Next::Stays }
         });
     }

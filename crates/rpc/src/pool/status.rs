@@ -1,9 +1,11 @@
 //! The pool as /status shows it. Texts for people, numbers for scripts, no secrets.
 
+use super::condition::Evidence;
 use super::health::State;
 use super::shared::Shared;
 use crate::head::Head;
 use crate::probe::Capabilities;
+use crate::upstream_id::UpstreamId;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -80,7 +82,7 @@ pub fn of(shared: &Shared) -> PoolStatus {
     }
 }
 
-fn upstream(shared: &Shared, id: super::UpstreamId, best: Option<Head>) -> Option<UpstreamStatus> {
+fn upstream(shared: &Shared, id: UpstreamId, best: Option<Head>) -> Option<UpstreamStatus> {
     let (member, condition) = (shared.member(id)?, shared.condition(id)?);
     let (upstream, health) = (&member.upstream, condition.health);
     let paused = upstream.gate.paused_until();
@@ -109,8 +111,8 @@ fn upstream(shared: &Shared, id: super::UpstreamId, best: Option<Head>) -> Optio
     })
 }
 
-fn evidence((at, evidence): (Timestamp, super::Evidence)) -> EvidenceStatus {
-    let super::Evidence { block, check, expected, got } = evidence;
+fn evidence((at, evidence): (Timestamp, Evidence)) -> EvidenceStatus {
+    let Evidence { block, check, expected, got } = evidence;
     EvidenceStatus { at: shown(at), block, check, expected, got }
 }
 

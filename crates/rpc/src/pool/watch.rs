@@ -1,13 +1,13 @@
 //! The background task of one upstream: probes it, follows its head, tries it again when left out.
 
-use super::UpstreamId;
 use super::health::State;
 use super::shared::{Member, Shared};
 use crate::call::Call;
-use crate::error::{Error, whole_story};
+use crate::error::{Error, error_chain};
 use crate::head::Head;
 use crate::probe::{self, Failure};
-use crate::upstream::{Following, HeadEvent, Load, Upstream};
+use crate::upstream::{HeadEvent, HeadSubscription, Priority, Upstream};
+use crate::upstream_id::UpstreamId;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
@@ -24,12 +24,12 @@ pub async fn run(shared: Arc<Shared>, id: UpstreamId) {
         if health.is_watched() {
             watcher.follow().await;
         } else if health.state == State::Drained {
-            watcher.following = None;
+            watcher.subscription = None;
             member.wake.notified().await;
         } else if health.state == State::Starting || health.retry_at.is_none_or(is_past) {
             watcher.probe().await;
         } else if let Some(retry_at) = health.retry_at {
-            watcher.following = None;
+            watcher.subscription = None;
             tokio::select! {
                 () = sleep_until(retry_at) => {}
                 () = member.wake.notified() => {}
@@ -46,10 +46,10 @@ struct Watcher<'a> {
     shared: &'a Shared,
     member: &'a Member,
     id: UpstreamId,
-    following: Option<Following>,
+    subscription: Option<HeadSubscription>,
     subscribed: bool,
     /// The newest head the subscription told of.
-    told: Option<u64>,
+    subscribed_head: Option<u64>,
     /// How many polls in a row saw more than the subscription told.
     missed: u32,
     poll_at: Instant,
@@ -62,9 +62,9 @@ impl<'a> Watcher<'a> {
             shared,
             member,
             id,
-            following: None,
+            subscription: None,
             subscribed: false,
-            told: None,
+            subscribed_head: None,
             missed: 0,
             poll_at,
         }
@@ -84,13 +84,13 @@ impl<'a> Watcher<'a> {
             }
             Err(Failure::Useless(why)) => (State::Dead, why),
             Err(Failure::Unreachable(error)) => {
-                shared.failed(self.id, &error, Load::Ahead);
+                shared.failed(self.id, &error, Priority::Immediate);
                 let state = match error {
                     Error::Timeout { .. } => State::Slow,
                     Error::RateLimited { .. } => State::RateLimited,
                     _ => State::Dead,
                 };
-                (state, whole_story(&error))
+                (state, error_chain(&error))
             }
         };
         shared.left_out(self.id, state, reason);
@@ -98,13 +98,13 @@ impl<'a> Watcher<'a> {
 
     /// Waits for one thing to happen: a head is told, a poll is due, or the state was changed.
     async fn follow(&mut self) {
-        if self.following.is_none() {
+        if self.subscription.is_none() {
             self.subscribe();
         }
         let paused = self.member.upstream.gate.paused_until();
         let poll_at = paused.map_or(self.poll_at, |until| until.max(self.poll_at));
         tokio::select! {
-            event = next_event(&mut self.following) => self.heard(event),
+            event = next_event(&mut self.subscription) => self.handle_event(event),
             () = sleep_until(poll_at) => self.poll().await,
             () = self.member.wake.notified() => {}
         }
@@ -112,20 +112,18 @@ impl<'a> Watcher<'a> {
 
     fn subscribe(&mut self) {
         self.subscribed = false;
-        self.told = None;
+        self.subscribed_head = None;
         let backoff = self.shared.backoff();
-        self.following = self
-            .member
-            .upstream
-            .heads_at()
-            .map(|target| Following::start(target.clone(), self.id, backoff.min..backoff.max));
+        self.subscription = self.member.upstream.heads_at().map(|target| {
+            HeadSubscription::start(target.clone(), self.id, backoff.min..backoff.max)
+        });
     }
 
-    fn heard(&mut self, event: HeadEvent) {
+    fn handle_event(&mut self, event: HeadEvent) {
         match event {
             HeadEvent::Subscribed => {
                 self.subscribed = true;
-                self.told = None;
+                self.subscribed_head = None;
                 // What happened before the subscription was in force.
                 self.poll_at = Instant::now();
             }
@@ -134,7 +132,7 @@ impl<'a> Watcher<'a> {
                 self.poll_at = Instant::now();
             }
             HeadEvent::Head(head) => {
-                self.told = Some(head.number);
+                self.subscribed_head = Some(head.number);
                 self.missed = 0;
                 self.shared.saw_head(head);
                 self.shared.succeeded(self.id);
@@ -151,7 +149,7 @@ impl<'a> Watcher<'a> {
         let polled = loop {
             tokio::select! {
                 polled = &mut polled => break polled,
-                event = next_event(&mut self.following) => self.heard(event),
+                event = next_event(&mut self.subscription) => self.handle_event(event),
             }
         };
         let pause = match self.subscribed {
@@ -168,44 +166,44 @@ impl<'a> Watcher<'a> {
                 // Looked at again soon, so that a dead node does not pass for a quiet chain.
                 let soon = self.shared.backoff().min.min(self.shared.poll_interval);
                 self.poll_at = Instant::now() + soon;
-                self.shared.failed(id, &error, Load::Ahead);
+                self.shared.failed(id, &error, Priority::Immediate);
             }
         }
     }
 
     /// A poll can be older than what the subscription told meanwhile; then it is not news.
     fn take_polled(&mut self, head: Head) {
-        match self.told {
+        match self.subscribed_head {
             Some(told) if self.subscribed && head.number <= told => self.missed = 0,
             Some(_) if self.subscribed => {
                 self.missed += 1;
                 self.shared.saw_head(head);
             }
             _ => {
-                self.told = self.subscribed.then_some(head.number);
+                self.subscribed_head = self.subscribed.then_some(head.number);
                 self.shared.saw_head(head);
             }
         }
-        if let (Some(following), 2..) = (&self.following, self.missed) {
+        if let (Some(subscription), 2..) = (&self.subscription, self.missed) {
             self.missed = 0;
-            following.is_stale();
+            subscription.reconnect();
         }
     }
 }
 
-async fn next_event(following: &mut Option<Following>) -> HeadEvent {
-    let event = match following {
+async fn next_event(subscription: &mut Option<HeadSubscription>) -> HeadEvent {
+    let event = match subscription {
         Some(running) => running.next().await,
         None => std::future::pending().await,
     };
     event.unwrap_or_else(|| {
-        *following = None;
+        *subscription = None;
         HeadEvent::Lost
     })
 }
 
 async fn latest(upstream: &Upstream, id: UpstreamId) -> Result<Head, Error> {
-    let answer = upstream.call(&Call::latest_block(), Load::Ahead).await?;
+    let answer = upstream.call(&Call::latest_block(), Priority::Immediate).await?;
     let answer = answer.map_err(|e| upstream.malformed(format!("no latest block: {e}")))?;
     Head::parse(answer.json(), id).ok_or_else(|| upstream.malformed("latest block is no block"))
 }

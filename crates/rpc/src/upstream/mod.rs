@@ -3,14 +3,16 @@
 //! Keeps the node's limits (concurrency, rate, batch size) and figures. Does not decide whether the
 //! node is to be trusted or tried again; that is the pool's business.
 
-mod account;
 mod batch;
 mod http;
 mod interpret;
 mod new_heads;
+mod outcome;
+mod priority;
 mod websocket;
 
-pub use new_heads::{Following, HeadEvent};
+pub use new_heads::{HeadEvent, HeadSubscription};
+pub use priority::Priority;
 
 use crate::call::{Call, CallResult, RpcFailureKind};
 use crate::config::{PoolConfig, UpstreamConfig};
@@ -49,17 +51,6 @@ enum Transport {
     WebSocket(Link),
 }
 
-/// What kind of load a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// Ingest: waits for room as long as it takes; its latency steers the limit.
-    Bulk,
-    /// A user is waiting: waits for room no longer than the timeout.
-    Interactive,
-    /// Head polls and probes: do not queue behind the others.
-    Ahead,
-}
-
 impl Upstream {
     pub fn new(
         chain: &str,
@@ -96,15 +87,19 @@ impl Upstream {
         })
     }
 
-    pub async fn call(&self, call: &Call, load: Load) -> Result<CallResult, Error> {
-        let answers = self.call_chunk(std::slice::from_ref(call), load).await?;
+    pub async fn call(&self, call: &Call, priority: Priority) -> Result<CallResult, Error> {
+        let answers = self.call_chunk(std::slice::from_ref(call), priority).await?;
         answers.into_iter().next().ok_or_else(|| self.malformed("no answer"))
     }
 
     /// Answers in the order of the calls, sent in batches as large as the node bears.
-    pub async fn call_many(&self, calls: &[Call], load: Load) -> Result<Vec<CallResult>, Error> {
+    pub async fn call_many(
+        &self,
+        calls: &[Call],
+        priority: Priority,
+    ) -> Result<Vec<CallResult>, Error> {
         let chunks = calls.chunks(self.batch.get());
-        let answers = try_join_all(chunks.map(|chunk| self.call_chunk(chunk, load))).await?;
+        let answers = try_join_all(chunks.map(|chunk| self.call_chunk(chunk, priority))).await?;
         Ok(answers.into_iter().flatten().collect())
     }
 
@@ -113,22 +108,22 @@ impl Upstream {
     fn call_chunk<'a>(
         &'a self,
         calls: &'a [Call],
-        load: Load,
+        priority: Priority,
     ) -> BoxFuture<'a, Result<Vec<CallResult>, Error>> {
         Box::pin(async move {
-            match self.exchange(calls, load).await {
+            match self.exchange(calls, priority).await {
                 Ok(Exchange::Answers(answers)) => {
-                    self.ask_large_ones_alone(calls, answers, load).await
+                    self.ask_large_ones_alone(calls, answers, priority).await
                 }
                 Ok(Exchange::BatchRefused { too_many }) => {
                     let size = self.batch.learn(calls.len(), too_many);
                     tracing::info!(upstream = %self.label, batch.size = size, "node refuses larger batches");
-                    self.call_many(calls, load).await
+                    self.call_many(calls, priority).await
                 }
                 Err(Error::TooLarge { .. }) if calls.len() > 1 => {
                     let (left, right) = calls.split_at(calls.len() / 2);
-                    let mut answers = self.call_chunk(left, load).await?;
-                    answers.extend(self.call_chunk(right, load).await?);
+                    let mut answers = self.call_chunk(left, priority).await?;
+                    answers.extend(self.call_chunk(right, priority).await?);
                     Ok(answers)
                 }
                 Err(error) => Err(error),
@@ -141,12 +136,12 @@ impl Upstream {
         &self,
         calls: &[Call],
         mut answers: Vec<CallResult>,
-        load: Load,
+        priority: Priority,
     ) -> Result<Vec<CallResult>, Error> {
         if calls.len() > 1 {
             for (call, answer) in calls.iter().zip(&mut answers) {
                 if matches!(answer, Err(e) if e.kind() == RpcFailureKind::TooLarge) {
-                    *answer = self.call(call, load).await?;
+                    *answer = self.call(call, priority).await?;
                 }
             }
         }
@@ -154,28 +149,28 @@ impl Upstream {
     }
 
     /// One request and its answer: takes its turn at the gate, keeps the time, leaves its figures.
-    async fn exchange(&self, calls: &[Call], load: Load) -> Result<Exchange, Error> {
-        let permit = self.enter(calls.len(), load).await?;
+    async fn exchange(&self, calls: &[Call], priority: Priority) -> Result<Exchange, Error> {
+        let permit = self.enter(calls.len(), priority).await?;
         let started = Instant::now();
         let (result, body_bytes) = match timeout(self.timeout, self.send(calls)).await {
             Ok(sent) => sent,
             Err(_) => (Err(self.timed_out().await), 0),
         };
         let latency = started.elapsed();
-        if load == Load::Bulk && result.is_ok() {
+        if priority == Priority::Bulk && result.is_ok() {
             self.batch.note_size(calls.len(), body_bytes);
         }
-        let verdict = account::verdict(&result, load, latency);
+        let verdict = outcome::verdict(&result, priority, latency);
         match (permit, verdict) {
             (Some(permit), verdict) => permit.finish(verdict),
             (None, Verdict::Refused { retry_after }) => {
-                self.gate.overload_ahead(started, retry_after);
+                self.gate.overload_without_permit(started, retry_after);
             }
             (None, _) => {}
         }
         self.telemetry.record(&Request {
-            method: account::method_label(calls),
-            outcome: account::outcome(&result),
+            method: outcome::method_label(calls),
+            outcome: outcome::outcome(&result),
             latency,
             body_bytes,
             limit: self.gate.limit(),
@@ -183,15 +178,15 @@ impl Upstream {
         result
     }
 
-    async fn enter(&self, calls: usize, load: Load) -> Result<Option<Permit<'_>>, Error> {
-        let permit = match load {
-            Load::Bulk => self.gate.enter(calls).await,
-            Load::Interactive => {
+    async fn enter(&self, calls: usize, priority: Priority) -> Result<Option<Permit<'_>>, Error> {
+        let permit = match priority {
+            Priority::Bulk => self.gate.enter(calls).await,
+            Priority::Interactive => {
                 let entered = timeout(self.timeout, self.gate.enter(calls)).await;
                 entered.map_err(|_| self.rate_limited())?
             }
-            Load::Ahead => {
-                self.gate.enter_ahead(calls).await;
+            Priority::Immediate => {
+                self.gate.enter_immediately(calls).await;
                 return Ok(None);
             }
         };

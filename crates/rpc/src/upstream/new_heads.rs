@@ -5,9 +5,9 @@
 
 use super::websocket::{Socket, Target};
 use crate::envelope::{self, Message};
-use crate::error::{Error, whole_story};
+use crate::error::{Error, error_chain};
 use crate::head::Head;
-use crate::pool::UpstreamId;
+use crate::upstream_id::UpstreamId;
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use std::sync::Arc;
@@ -31,18 +31,18 @@ pub enum HeadEvent {
 }
 
 /// A running subscription; ends when dropped.
-pub struct Following {
+pub struct HeadSubscription {
     events: mpsc::Receiver<HeadEvent>,
-    stale: Arc<Notify>,
+    reconnect: Arc<Notify>,
     task: JoinHandle<()>,
 }
 
-impl Following {
+impl HeadSubscription {
     pub fn start(target: Target, upstream: UpstreamId, pauses: std::ops::Range<Duration>) -> Self {
         let (sender, events) = mpsc::channel(64);
-        let stale = Arc::new(Notify::new());
-        let follower = Follower { target, upstream, sender, stale: stale.clone() };
-        Self { events, stale, task: tokio::spawn(follower.run(pauses)) }
+        let reconnect = Arc::new(Notify::new());
+        let subscriber = Subscriber { target, upstream, sender, reconnect: reconnect.clone() };
+        Self { events, reconnect, task: tokio::spawn(subscriber.run(pauses)) }
     }
 
     /// The next thing heard. Never ends while the subscription runs.
@@ -50,37 +50,37 @@ impl Following {
         self.events.recv().await
     }
 
-    /// Polling saw heads that the socket kept quiet about: connect anew.
-    pub fn is_stale(&self) {
-        self.stale.notify_one();
+    /// For when polling saw heads that the socket kept quiet about.
+    pub fn reconnect(&self) {
+        self.reconnect.notify_one();
     }
 }
 
-impl Drop for Following {
+impl Drop for HeadSubscription {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-struct Follower {
+struct Subscriber {
     target: Target,
     upstream: UpstreamId,
     sender: mpsc::Sender<HeadEvent>,
-    stale: Arc<Notify>,
+    reconnect: Arc<Notify>,
 }
 
-impl Follower {
+impl Subscriber {
     async fn run(self, pauses: std::ops::Range<Duration>) {
         let mut pause = pauses.start;
         loop {
             let mut heard = false;
-            let stale = self.stale.clone();
+            let reconnect = self.reconnect.clone();
             let ended = tokio::select! {
                 ended = self.listen(&mut heard) => ended,
-                () = stale.notified() => Err(self.target.interrupted("heads stopped coming")),
+                () = reconnect.notified() => Err(self.target.interrupted("heads stopped coming")),
             };
             if let Err(error) = ended {
-                tracing::debug!(upstream = %self.target.label, error = %whole_story(&error), "newHeads subscription ended");
+                tracing::debug!(upstream = %self.target.label, error = %error_chain(&error), "newHeads subscription ended");
             }
             if self.sender.send(HeadEvent::Lost).await.is_err() {
                 return;

@@ -21,15 +21,20 @@ pub struct SimBlock {
 }
 
 /// What follows the transactions of a block.
-pub(super) struct Ending {
+pub(super) struct BlockEffects {
     pub withdrawals: Vec<Withdrawal>,
     pub changes: Vec<AccountChange>,
 }
 
 impl SimBlock {
-    pub(super) fn seal(header: Header, txs: Vec<SimTx>, ending: Ending, keep_text: bool) -> Self {
+    pub(super) fn seal(
+        header: Header,
+        txs: Vec<SimTx>,
+        effects: BlockEffects,
+        keep_text: bool,
+    ) -> Self {
         let hash = header.hash();
-        let Ending { withdrawals, changes } = ending;
+        let BlockEffects { withdrawals, changes } = effects;
         let size = rlp_size(&header, &txs, &withdrawals);
         Self { header, hash, txs, withdrawals, changes, size, text: Text::new(keep_text) }
     }

@@ -5,11 +5,10 @@
 
 use super::{
     SimConfig,
-    cast::{Cast, Wallet},
+    actors::{Actors, Wallet},
     draft::{Draft, Gas, Prices, Shape},
     envelope::{Envelope, SignedAuthorization, TxType},
-    scenario::{Kind, Pace, Plan, Stage},
-    sign::authorize,
+    scenario::{Kind, Pace, Plan, ScenarioContext},
     state::State,
     transaction::SimTx,
 };
@@ -22,7 +21,7 @@ const POOR: u128 = 1_000 * GWEI * GWEI;
 
 pub(super) struct BlockBuilder<'a> {
     pub config: &'a SimConfig,
-    pub cast: &'a Cast,
+    pub actors: &'a Actors,
     pub state: &'a mut State,
     pub rng: StdRng,
     pub prices: Prices,
@@ -85,9 +84,9 @@ impl<'a> BlockBuilder<'a> {
     fn add_new(&mut self, kind: Kind, shape: Shape) {
         let Some(signer) = self.signer() else { return };
         let nonce = self.state.nonce(signer.address);
-        let plan = kind.plan(&mut Stage {
+        let plan = kind.plan(&mut ScenarioContext {
             rng: &mut self.rng,
-            cast: self.cast,
+            actors: self.actors,
             state: self.state,
             sender: signer.address,
             nonce,
@@ -146,11 +145,11 @@ impl<'a> BlockBuilder<'a> {
 
     /// A busy wallet, or the exchange where that one has spent nearly all it had.
     fn signer(&mut self) -> Option<&'a Wallet> {
-        let wallet = self.cast.busy_wallet(&mut self.rng)?;
+        let wallet = self.actors.busy_wallet(&mut self.rng)?;
         if self.state.balance(wallet.address) > POOR {
             return Some(wallet);
         }
-        self.cast.wallets.first()
+        self.actors.wallets.first()
     }
 
     /// Blob and set-code transactions cannot create, and a block has room for a few blobs only.
@@ -176,22 +175,24 @@ impl<'a> BlockBuilder<'a> {
     fn authorizations(&mut self, sender: Address) -> Vec<SignedAuthorization> {
         let mut list = Vec::new();
         for _ in 0..self.rng.random_range(1..=2) {
-            let Some(authority) = self.cast.busy_wallet(&mut self.rng) else { break };
+            let Some(authority) = self.actors.busy_wallet(&mut self.rng) else { break };
             if authority.address == sender {
                 continue;
             }
             let is_stale = self.rng.random_bool(0.25);
             let nonce = self.state.nonce(authority.address) + if is_stale { 7 } else { 0 };
-            let delegate = self.cast.contracts.implementation;
-            list.push(authorize(authority, self.prices.chain_id, delegate, nonce));
+            let delegate = self.actors.contracts.implementation;
+            let chain_id = self.prices.chain_id;
+            list.push(SignedAuthorization::sign(&authority.key, chain_id, delegate, nonce));
             if !is_stale {
                 self.state.set_nonce(authority.address, nonce + 1);
             }
         }
         if list.is_empty() {
             // The protocol wants at least one; the last wallet signs one that is not valid here.
-            let last = self.cast.wallets.last().into_iter();
-            list.extend(last.map(|w| authorize(w, self.prices.chain_id, sender, u64::MAX - 1)));
+            let last = self.actors.wallets.last().into_iter();
+            let (chain_id, nonce) = (self.prices.chain_id, u64::MAX - 1);
+            list.extend(last.map(|w| SignedAuthorization::sign(&w.key, chain_id, sender, nonce)));
         }
         list
     }

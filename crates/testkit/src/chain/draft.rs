@@ -4,7 +4,7 @@
 //! and the gas figures that go with it.
 
 use super::{
-    cast::Wallet,
+    actors::Wallet,
     envelope::{AccessListItem, Envelope, SignedAuthorization, TxType, Unsigned},
     frame::FrameError,
     scenario::Plan,

@@ -61,6 +61,17 @@ pub struct Envelope {
 }
 
 const BLOB_GAS: u64 = 131_072;
+/// Stands before an authorization when it is hashed, so that it cannot be taken for a transaction.
+const AUTHORIZATION_BYTE: u8 = 5;
+
+impl SignedAuthorization {
+    pub(super) fn sign(key: &SecretKey, chain_id: u64, address: Address, nonce: u64) -> Self {
+        let mut list = List::default();
+        list.field(&chain_id).field(&address).field(&nonce);
+        let hash = keccak256(list.into_bytes(Some(AUTHORIZATION_BYTE)));
+        Self { chain_id, address, nonce, signature: sign_hash(key, hash) }
+    }
+}
 
 impl Unsigned {
     pub(super) fn sign(self, key: &SecretKey) -> Envelope {

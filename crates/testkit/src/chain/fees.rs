@@ -14,18 +14,18 @@ const BLOBS_MAX: usize = 9;
 const BLOB_PRICE_FRACTION: u128 = 5_007_716;
 
 /// Fees and limits of a block.
-pub(super) struct Terms {
+pub(super) struct BlockFees {
     pub base_fee: u64,
     pub excess_blob_gas: u64,
     pub blob_price: u128,
     pub blobs_max: usize,
 }
 
-pub(super) fn next_terms(parent: &Header) -> Terms {
+pub(super) fn next_fees(parent: &Header) -> BlockFees {
     let blob_gas = parent.excess_blob_gas + parent.blob_gas_used;
     let excess_blob_gas = blob_gas.saturating_sub(BLOB_GAS_TARGET);
     let is_dear = excess_blob_gas > EXCESS_BLOB_GAS_HIGH;
-    Terms {
+    BlockFees {
         base_fee: next_base_fee(parent),
         excess_blob_gas,
         blob_price: blob_price(excess_blob_gas),

@@ -1,6 +1,6 @@
 //! Questions a node can answer about the chain: blocks, transactions, accounts, rendered JSON.
 
-use super::{Account, Cast, SimBlock, SimChain, SimConfig};
+use super::{Account, Actors, SimBlock, SimChain, SimConfig};
 use alloy_primitives::{Address, B256};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -30,18 +30,18 @@ impl SimChain {
         &self.config
     }
 
-    pub fn cast(&self) -> &Cast {
-        &self.cast
+    pub fn actors(&self) -> &Actors {
+        &self.actors
     }
 
     /// Addresses that send transactions, the busiest first.
     pub fn wallets(&self) -> Vec<Address> {
-        self.cast.wallets.iter().map(|wallet| wallet.address).collect()
+        self.actors.wallets.iter().map(|wallet| wallet.address).collect()
     }
 
     /// `exchange`, `whale`, `deployer`, `internal-only`, `vault`, `miner`, … with their addresses.
     pub fn named(&self) -> Vec<(&'static str, Address)> {
-        self.cast.named()
+        self.actors.named()
     }
 
     pub fn address_of(&self, name: &str) -> Option<Address> {

@@ -3,9 +3,9 @@
 //! In: a seeded configuration. Out: linked blocks with right hashes, roots, blooms, signatures,
 //! receipts, traces and balances, and the answers an indexer must give for them. Knows no network.
 
+mod actors;
 mod block;
 mod builder;
-mod cast;
 mod config;
 mod draft;
 mod envelope;
@@ -26,8 +26,8 @@ mod state;
 mod transaction;
 mod withdrawal;
 
+pub use actors::{Actors, Contracts, Wallet};
 pub use block::SimBlock;
-pub use cast::{Cast, Contracts, Wallet};
 pub use config::SimConfig;
 pub use envelope::{AccessListItem, Envelope, SignedAuthorization, TxType, Unsigned};
 pub use expected::{ExpectedSale, ExpectedWallet, WalletRow};

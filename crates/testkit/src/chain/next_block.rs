@@ -2,11 +2,11 @@
 
 use super::{
     SimConfig,
-    block::{Ending, SimBlock},
+    actors::Actors,
+    block::{BlockEffects, SimBlock},
     builder::BlockBuilder,
-    cast::Cast,
     draft::Prices,
-    fees::next_terms,
+    fees::next_fees,
     seal,
     state::State,
     transaction::SimTx,
@@ -20,7 +20,7 @@ const WEI_PER_GWEI: u128 = 1_000_000_000;
 /// What stays the same along one branch.
 pub(super) struct Origin<'a> {
     pub config: &'a SimConfig,
-    pub cast: &'a Cast,
+    pub actors: &'a Actors,
     pub branch: u64,
 }
 
@@ -30,9 +30,9 @@ pub(super) fn next_block(
     state: &mut State,
     dropped: &mut Vec<SimTx>,
 ) -> SimBlock {
-    let terms = next_terms(&parent.header);
+    let fees = next_fees(&parent.header);
     let mut rng = rng_after(origin, parent);
-    let [often, sometimes, rarely] = origin.cast.miners;
+    let [often, sometimes, rarely] = origin.actors.miners;
     let miner = match rng.random_range(0..10) {
         0..6 => often,
         6..9 => sometimes,
@@ -40,18 +40,18 @@ pub(super) fn next_block(
     };
     let mut builder = BlockBuilder {
         config: origin.config,
-        cast: origin.cast,
+        actors: origin.actors,
         state,
         rng,
         prices: Prices {
             chain_id: origin.config.chain_id,
-            base_fee: u128::from(terms.base_fee),
-            blob_price: terms.blob_price,
+            base_fee: u128::from(fees.base_fee),
+            blob_price: fees.blob_price,
         },
         number: parent.number() + 1,
         miner,
         gas_limit: seal::gas_limit(origin.config),
-        blobs_max: terms.blobs_max,
+        blobs_max: fees.blobs_max,
         recent: parent.txs.iter().filter_map(SimTx::created).collect(),
         txs: Vec::with_capacity(origin.config.txs_per_block),
         gas_used: 0,
@@ -60,9 +60,9 @@ pub(super) fn next_block(
     };
     builder.fill(dropped);
     let withdrawals = withdraw(&mut builder);
-    let ending = Ending { withdrawals, changes: builder.state.take_changes() };
-    let header = seal::header(&mut builder, parent, &terms, &ending);
-    SimBlock::seal(header, builder.txs, ending, origin.config.keep_text)
+    let effects = BlockEffects { withdrawals, changes: builder.state.take_changes() };
+    let header = seal::header(&mut builder, parent, &fees, &effects);
+    SimBlock::seal(header, builder.txs, effects, origin.config.keep_text)
 }
 
 /// A block depends on the seed, its parent and the branch, not on how many were asked for at once.
@@ -80,11 +80,11 @@ fn withdraw(builder: &mut BlockBuilder) -> Vec<Withdrawal> {
     let first = builder.number.saturating_sub(1) * count;
     let mut list = Vec::new();
     for index in first..first + count {
-        let validators = builder.cast.validators;
+        let validators = builder.actors.validators;
         let validator_index = builder.rng.random_range(0..1_000_000u64);
         let validator = validators.get(validator_index as usize % 4).copied().unwrap_or_default();
         let address = match validator_index % 3 {
-            0 => builder.cast.any_wallet(&mut builder.rng),
+            0 => builder.actors.any_wallet(&mut builder.rng),
             _ => validator,
         };
         let amount: u64 = builder.rng.random_range(10_000_000..60_000_000);

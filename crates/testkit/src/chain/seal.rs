@@ -4,9 +4,9 @@
 
 use super::{
     SimConfig,
-    block::{Ending, SimBlock},
+    block::{BlockEffects, SimBlock},
     builder::BlockBuilder,
-    fees::{EXCESS_BLOB_GAS_HIGH, Terms},
+    fees::{BlockFees, EXCESS_BLOB_GAS_HIGH},
     header::{Header, NO_OMMERS, NO_REQUESTS},
     state::AccountChange,
 };
@@ -24,7 +24,7 @@ pub(super) fn gas_limit(config: &SimConfig) -> u64 {
 }
 
 pub(super) fn genesis(config: &SimConfig, changes: &[AccountChange]) -> Header {
-    let seed = super::cast::derive(config.seed, "genesis", config.chain_id);
+    let seed = super::actors::derive(config.seed, "genesis", config.chain_id);
     Header {
         parent_hash: B256::ZERO,
         ommers_hash: NO_OMMERS,
@@ -55,19 +55,19 @@ pub(super) fn genesis(config: &SimConfig, changes: &[AccountChange]) -> Header {
 pub(super) fn header(
     builder: &mut BlockBuilder,
     parent: &SimBlock,
-    terms: &Terms,
-    ending: &Ending,
+    fees: &BlockFees,
+    effects: &BlockEffects,
 ) -> Header {
     let txs: Vec<_> = builder.txs.iter().map(|tx| tx.envelope.encoded()).collect();
     let receipts: Vec<_> = builder.txs.iter().map(|tx| tx.encoded_receipt()).collect();
-    let withdrawals: Vec<_> = ending.withdrawals.iter().map(|one| one.encoded()).collect();
+    let withdrawals: Vec<_> = effects.withdrawals.iter().map(|one| one.encoded()).collect();
     let mut logs_bloom = Bloom::ZERO;
     builder.txs.iter().for_each(|tx| logs_bloom.accrue_bloom(&tx.bloom));
     Header {
         parent_hash: parent.hash,
         ommers_hash: NO_OMMERS,
         beneficiary: builder.miner,
-        state_root: state_root(parent.header.state_root, &ending.changes),
+        state_root: state_root(parent.header.state_root, &effects.changes),
         transactions_root: ordered_trie_root_encoded(&txs),
         receipts_root: ordered_trie_root_encoded(&receipts),
         logs_bloom,
@@ -79,10 +79,10 @@ pub(super) fn header(
         extra_data: extra_data(),
         mix_hash: builder.rng.random::<[u8; 32]>().into(),
         nonce: B64::ZERO,
-        base_fee_per_gas: terms.base_fee,
+        base_fee_per_gas: fees.base_fee,
         withdrawals_root: ordered_trie_root_encoded(&withdrawals),
         blob_gas_used: builder.txs.iter().map(|tx| tx.blob_gas_used).sum(),
-        excess_blob_gas: terms.excess_blob_gas,
+        excess_blob_gas: fees.excess_blob_gas,
         parent_beacon_block_root: builder.rng.random::<[u8; 32]>().into(),
         requests_hash: NO_REQUESTS,
     }

@@ -2,8 +2,8 @@
 
 use super::{
     SimConfig,
-    block::{Ending, SimBlock},
-    cast::Cast,
+    actors::Actors,
+    block::{BlockEffects, SimBlock},
     next_block::{Origin, next_block},
     seal,
     state::{Account, State},
@@ -21,7 +21,7 @@ const HEADS_KEPT: usize = 1024;
 
 pub struct SimChain {
     pub(super) config: SimConfig,
-    pub(super) cast: Cast,
+    pub(super) actors: Actors,
     pub(super) state: State,
     /// Index is block number.
     pub(super) blocks: Vec<Arc<SimBlock>>,
@@ -47,16 +47,16 @@ pub struct Reorg {
 impl SimChain {
     /// A chain with its genesis block alone.
     pub fn new(config: SimConfig) -> Self {
-        let cast = Cast::new(config.seed, config.wallets);
+        let actors = Actors::new(config.seed, config.wallets);
         let mut state = State::default();
-        fund(&mut state, &cast);
-        let ending = Ending { withdrawals: Vec::new(), changes: state.take_changes() };
-        let header = seal::genesis(&config, &ending.changes);
-        let genesis = SimBlock::seal(header, Vec::new(), ending, config.keep_text);
+        fund(&mut state, &actors);
+        let effects = BlockEffects { withdrawals: Vec::new(), changes: state.take_changes() };
+        let header = seal::genesis(&config, &effects.changes);
+        let genesis = SimBlock::seal(header, Vec::new(), effects, config.keep_text);
         let genesis = Arc::new(genesis);
         let mut chain = Self {
             config,
-            cast,
+            actors,
             state,
             blocks: Vec::new(),
             head: genesis.clone(),
@@ -75,7 +75,7 @@ impl SimChain {
     pub fn extend(&mut self, count: usize) -> Vec<Arc<SimBlock>> {
         let mut added = Vec::with_capacity(count);
         for _ in 0..count {
-            let origin = Origin { config: &self.config, cast: &self.cast, branch: self.branch };
+            let origin = Origin { config: &self.config, actors: &self.actors, branch: self.branch };
             let block = next_block(&origin, &self.head, &mut self.state, &mut self.dropped);
             let block = Arc::new(block);
             self.push(block.clone());
@@ -128,11 +128,11 @@ impl SimChain {
     }
 }
 
-fn fund(state: &mut State, cast: &Cast) {
-    for (place, wallet) in cast.wallets.iter().enumerate() {
+fn fund(state: &mut State, actors: &Actors) {
+    for (place, wallet) in actors.wallets.iter().enumerate() {
         state.credit(wallet.address, if place == 0 { EXCHANGE_START } else { WALLET_START });
     }
-    for contract in cast.funded_contracts() {
+    for contract in actors.funded_contracts() {
         state.credit(contract, WALLET_START);
         state.set_nonce(contract, 1);
     }

@@ -2,8 +2,8 @@
 
 use super::{
     NodeState,
-    answer::Conduct,
     call::{Call, Reply},
+    responder::TransportFault,
     rule::Fault,
 };
 use axum::{
@@ -17,48 +17,50 @@ use serde_json::Value;
 use std::sync::Arc;
 
 pub(super) async fn post(State(node): State<Arc<NodeState>>, body: Bytes) -> Response {
-    node.desk.faults.count_http();
-    let (text, conduct) = answer(&node, &body);
-    if !conduct.delay.is_zero() {
-        tokio::time::sleep(conduct.delay).await;
+    node.responder.faults.count_http();
+    let (text, transport_fault) = answer(&node, &body);
+    if !transport_fault.delay.is_zero() {
+        tokio::time::sleep(transport_fault.delay).await;
     }
-    if conduct.hang {
+    if transport_fault.hang {
         node.stopped().await; // a silent node is silent until it is switched off
     }
-    respond(text, &conduct)
+    respond(text, &transport_fault)
 }
 
-fn answer(node: &NodeState, body: &[u8]) -> (Vec<u8>, Conduct) {
+fn answer(node: &NodeState, body: &[u8]) -> (Vec<u8>, TransportFault) {
     match serde_json::from_slice::<Value>(body) {
         Ok(Value::Array(requests)) => answer_batch(node, requests),
         Ok(request) => answer_one(node, request),
-        Err(_) => (Reply::error(-32700, "parse error").text(&Value::Null), Conduct::default()),
+        Err(_) => {
+            (Reply::error(-32700, "parse error").text(&Value::Null), TransportFault::default())
+        }
     }
 }
 
-pub(super) fn answer_one(node: &NodeState, request: Value) -> (Vec<u8>, Conduct) {
+pub(super) fn answer_one(node: &NodeState, request: Value) -> (Vec<u8>, TransportFault) {
     match Call::parse(request) {
         Ok(call) => {
-            let (reply, conduct) = node.desk.answer(&call);
-            (reply.text(&call.id), conduct)
+            let (reply, transport_fault) = node.responder.answer(&call);
+            (reply.text(&call.id), transport_fault)
         }
-        Err(text) => (text, Conduct::default()),
+        Err(text) => (text, TransportFault::default()),
     }
 }
 
-pub(super) fn answer_batch(node: &NodeState, requests: Vec<Value>) -> (Vec<u8>, Conduct) {
+pub(super) fn answer_batch(node: &NodeState, requests: Vec<Value>) -> (Vec<u8>, TransportFault) {
     if let Some(reply) = batch_refusal(node, requests.len()) {
-        return (reply.text(&Value::Null), Conduct::default());
+        return (reply.text(&Value::Null), TransportFault::default());
     }
     let mut out = vec![b'['];
-    let mut whole = Conduct::default();
+    let mut whole = TransportFault::default();
     for (place, request) in requests.into_iter().enumerate() {
         if place > 0 {
             out.push(b',');
         }
-        let (text, conduct) = answer_one(node, request);
+        let (text, transport_fault) = answer_one(node, request);
         out.extend(text);
-        whole.merge(conduct);
+        whole.merge(transport_fault);
     }
     out.push(b']');
     (out, whole)
@@ -68,23 +70,23 @@ fn batch_refusal(node: &NodeState, len: usize) -> Option<Reply> {
     if len == 0 {
         return Some(Reply::error(-32600, "empty batch"));
     }
-    node.desk.faults.on_batch().iter().find_map(|fault| match fault {
+    node.responder.faults.on_batch().iter().find_map(|fault| match fault {
         Fault::RefuseBatches => Some(Reply::error(-32600, "batch requests are not supported")),
         Fault::MaxBatch(max) if len > *max => Some(Reply::error(-32600, "batch too large")),
         _ => None,
     })
 }
 
-fn respond(mut text: Vec<u8>, conduct: &Conduct) -> Response {
-    if let Some(seconds) = conduct.retry_after_s {
+fn respond(mut text: Vec<u8>, transport_fault: &TransportFault) -> Response {
+    if let Some(seconds) = transport_fault.retry_after_s {
         let headers = [(header::RETRY_AFTER, seconds.to_string())];
         return (StatusCode::TOO_MANY_REQUESTS, headers, "too many requests").into_response();
     }
-    if let Some(status) = conduct.http_status {
+    if let Some(status) = transport_fault.http_status {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         return (status, "simulated failure").into_response();
     }
-    if conduct.truncate {
+    if transport_fault.truncate {
         text.truncate(text.len() / 2);
     }
     let mut response = Response::new(Body::from(text));

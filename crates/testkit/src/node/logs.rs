@@ -2,7 +2,7 @@
 
 use super::{
     call::{Call, Reply},
-    view::View,
+    node_view::NodeView,
 };
 use crate::{
     chain::SimBlock,
@@ -18,7 +18,7 @@ struct Filter {
     topics: Vec<Vec<B256>>,
 }
 
-pub(super) fn logs(view: &View, call: &Call) -> Reply {
+pub(super) fn logs(view: &NodeView, call: &Call) -> Reply {
     let Some(query) = call.param(0).filter(|query| query.is_object()) else {
         return Reply::bad_params();
     };
@@ -42,7 +42,7 @@ pub(super) fn logs(view: &View, call: &Call) -> Reply {
     }))
 }
 
-fn blocks(view: &View, query: &Value) -> Option<Vec<Arc<SimBlock>>> {
+fn blocks(view: &NodeView, query: &Value) -> Option<Vec<Arc<SimBlock>>> {
     if let Some(hash) = query.get("blockHash") {
         return Some(vec![view.resolve(hash)?]);
     }

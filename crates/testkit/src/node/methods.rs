@@ -3,7 +3,7 @@
 use super::{
     call::{Call, Reply},
     logs::logs,
-    view::View,
+    node_view::NodeView,
 };
 use crate::chain::SimBlock;
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The honest answer of a node that sees `view`.
-pub(super) fn answer(view: &View, call: &Call) -> Reply {
+pub(super) fn answer(view: &NodeView, call: &Call) -> Reply {
     let block = || view.resolve(call.param(0)?);
     match call.method.as_str() {
         "web3_clientVersion" => Reply::value(json!("headwater-simulated-node/1")),
@@ -53,7 +53,7 @@ fn known(call: &Call, text: Option<Bytes>) -> Reply {
 }
 
 fn of_transaction(
-    view: &View,
+    view: &NodeView,
     call: &Call,
     text: impl FnOnce(&SimBlock, usize) -> Option<Bytes>,
 ) -> Reply {
@@ -61,7 +61,11 @@ fn of_transaction(
     Reply::or_null(view.transaction(hash).and_then(|(block, index)| text(&block, index)))
 }
 
-fn of_account(view: &View, call: &Call, field: impl Fn(crate::chain::Account) -> u128) -> Reply {
+fn of_account(
+    view: &NodeView,
+    call: &Call,
+    field: impl Fn(crate::chain::Account) -> u128,
+) -> Reply {
     let Some(address) = call.address(0) else { return Reply::bad_params() };
     let latest = Value::from("latest");
     match view.resolve(call.param(1).unwrap_or(&latest)) {

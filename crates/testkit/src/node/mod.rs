@@ -3,25 +3,26 @@
 //! Several nodes may share one chain, so that one lies while another is honest. Knows nothing of who
 //! reads from it.
 
-mod answer;
 mod call;
+mod edit;
 mod faults;
 mod http;
 mod logs;
 mod methods;
+mod node_view;
+mod responder;
 mod rule;
 mod socket;
 mod tamper;
 mod tamper_trace;
-mod view;
 
 pub use faults::{Faults, RuleId};
 pub use rule::{Fault, Rule};
 pub use tamper::Tamper;
 
 use crate::chain::SharedChain;
-use answer::Desk;
 use axum::{Router, routing::get};
+use responder::Responder;
 use std::{io, net::SocketAddr, sync::Arc};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
@@ -35,7 +36,7 @@ pub struct SimNode {
 }
 
 pub(crate) struct NodeState {
-    desk: Desk,
+    responder: Responder,
     stop: watch::Receiver<bool>,
 }
 
@@ -58,8 +59,8 @@ impl SimNode {
         let address = listener.local_addr()?;
         let faults = Arc::new(Faults::default());
         let (stop, stopped) = watch::channel(false);
-        let desk = Desk::new(chain, faults.clone());
-        let state = Arc::new(NodeState { desk, stop: stopped });
+        let responder = Responder::new(chain, faults.clone());
+        let state = Arc::new(NodeState { responder, stop: stopped });
         let router = Router::new()
             .route("/", get(socket::upgrade).post(http::post))
             .with_state(state.clone());

@@ -2,9 +2,9 @@
 
 use super::{
     NodeState,
-    answer::Conduct,
     call::{Call, Reply},
     http::{answer_batch, answer_one},
+    responder::TransportFault,
 };
 use crate::chain::{SimBlock, read};
 use axum::{
@@ -32,7 +32,7 @@ struct Session {
 }
 
 async fn converse(node: Arc<NodeState>, mut socket: WebSocket) {
-    let mut heads = read(&node.desk.chain).subscribe();
+    let mut heads = read(&node.responder.chain).subscribe();
     let mut session = Session { node: node.clone(), subscriptions: Vec::new(), opened: 0 };
     loop {
         let goes_on = tokio::select! {
@@ -58,39 +58,42 @@ async fn converse(node: Arc<NodeState>, mut socket: WebSocket) {
 impl Session {
     /// False ends the connection.
     async fn reply(&mut self, socket: &mut WebSocket, request: &[u8]) -> bool {
-        let (mut text, conduct) = match serde_json::from_slice::<Value>(request) {
+        let (mut text, transport_fault) = match serde_json::from_slice::<Value>(request) {
             Ok(Value::Array(requests)) => answer_batch(&self.node, requests),
             Ok(request) => self.answer(request),
-            Err(_) => (Reply::error(-32700, "parse error").text(&Value::Null), Conduct::default()),
+            Err(_) => {
+                (Reply::error(-32700, "parse error").text(&Value::Null), TransportFault::default())
+            }
         };
-        tokio::time::sleep(conduct.delay).await;
-        if conduct.http_status.is_some() {
+        tokio::time::sleep(transport_fault.delay).await;
+        if transport_fault.http_status.is_some() {
             return false;
         }
-        if conduct.hang {
+        if transport_fault.hang {
             return true;
         }
-        if conduct.retry_after_s.is_some() {
+        if transport_fault.retry_after_s.is_some() {
             text = Reply::error(-32005, "too many requests").text(&Value::Null);
         }
-        if conduct.truncate {
+        if transport_fault.truncate {
             text.truncate(text.len() / 2);
         }
         send(socket, text).await
     }
 
-    fn answer(&mut self, request: Value) -> (Vec<u8>, Conduct) {
+    fn answer(&mut self, request: Value) -> (Vec<u8>, TransportFault) {
         let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
         if !matches!(method, "eth_subscribe" | "eth_unsubscribe") {
             return answer_one(&self.node, request);
         }
         let call = match Call::parse(request) {
             Ok(call) => call,
-            Err(text) => return (text, Conduct::default()),
+            Err(text) => return (text, TransportFault::default()),
         };
         let node = self.node.clone();
-        let (reply, conduct) = node.desk.answer_with(&call, |_, call| self.subscription(call));
-        (reply.text(&call.id), conduct)
+        let (reply, transport_fault) =
+            node.responder.answer_with(&call, |_, call| self.subscription(call));
+        (reply.text(&call.id), transport_fault)
     }
 
     fn subscription(&mut self, call: &Call) -> Reply {
@@ -115,7 +118,7 @@ impl Session {
         if self.subscriptions.is_empty() {
             return true;
         }
-        let Some(header) = self.node.desk.head_notice(block) else { return true };
+        let Some(header) = self.node.responder.head_notice(block) else { return true };
         for id in &self.subscriptions {
             let mut text = br#"{"jsonrpc":"2.0","method":"eth_subscription","params":{"#.to_vec();
             text.extend(format!(r#""subscription":"{id}","result":"#).into_bytes());

@@ -3,6 +3,7 @@
 //! The victim is always the same (first transaction, first log, last transaction …), so asking twice
 //! gives the same lie. Where a block has nothing to alter, the answer stays honest.
 
+use super::edit::{bump, flip, grow};
 use crate::chain::SimBlock;
 use alloy_primitives::{B256, hex, keccak256};
 use bytes::Bytes;
@@ -157,31 +158,5 @@ fn swap_receipts(answer: &mut Value, block: &SimBlock) {
                 *to = from.take();
             }
         }
-    }
-}
-
-/// One more than it was.
-pub(super) fn bump(object: &mut Value, field: &str) {
-    let Some(place) = object.get_mut(field) else { return };
-    let digits = place.as_str().and_then(|text| text.strip_prefix("0x"));
-    let Some(number) = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok()) else {
-        return;
-    };
-    *place = json!(format!("{:#x}", number + 1));
-}
-
-/// Another last digit.
-fn flip(object: &mut Value, field: &str) {
-    let Some(place) = object.get_mut(field) else { return };
-    let Some(text) = place.as_str() else { return };
-    let last = if text.ends_with('0') { '1' } else { '0' };
-    let kept: String = text.chars().take(text.len().saturating_sub(1)).collect();
-    *place = json!(format!("{kept}{last}"));
-}
-
-/// One more byte at the end, so that even empty data changes.
-fn grow(object: &mut Value, field: &str) {
-    if let Some(place) = object.get_mut(field) {
-        *place = json!(format!("{}01", place.as_str().unwrap_or("0x")));
     }
 }

@@ -1,6 +1,6 @@
 //! Finds the first internal call that carries coins, in either trace dialect.
 
-use super::tamper::bump;
+use super::edit::bump;
 use serde_json::{Value, json};
 
 pub(super) fn bump_first_inner(answer: &mut Value) {

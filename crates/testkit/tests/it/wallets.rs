@@ -1,4 +1,4 @@
-//! Expected wallet answers: they agree with the traces, and the cast plays the parts it is named for.
+//! Expected wallet answers: they agree with the traces, and the actors plays the parts it is named for.
 
 use crate::{
     ledger::{is_undone, moves_value},
@@ -63,7 +63,7 @@ fn the_cast_plays_its_parts() {
         assert!(!wallet(name).internal_only.is_empty());
         assert!(chain.balance(chain.address_of(name).unwrap()) > 0);
     }
-    let [.., undone_only] = chain.cast().internal_only;
+    let [.., undone_only] = chain.actors().internal_only;
     assert_eq!(chain.expected_wallet(undone_only), ExpectedWallet::default());
     assert_eq!(chain.balance(undone_only), 0);
     let busiest = wallet("exchange").direct.len();

@@ -12,7 +12,7 @@ mod sales;
 mod tokens;
 
 use super::{
-    cast::Cast,
+    actors::Actors,
     frame::Frame,
     sale::Sale,
     state::{Move, State},
@@ -52,7 +52,7 @@ pub enum Pace {
     Heavy,
 }
 
-type Author = fn(&mut Stage) -> Plan;
+type Author = fn(&mut ScenarioContext) -> Plan;
 
 /// Kind, how often it is taken (of 100 or so), whether it is cheap in gas, and who writes its plan.
 const ALL: &[(Kind, u32, bool, Author)] = &[
@@ -104,12 +104,12 @@ impl Kind {
         Self::Transfer
     }
 
-    pub(super) fn plan(self, stage: &mut Stage) -> Plan {
+    pub(super) fn plan(self, context: &mut ScenarioContext) -> Plan {
         if self == Self::NftSale {
-            return sales::sale(stage);
+            return sales::sale(context);
         }
         let author = ALL.iter().find(|(kind, ..)| *kind == self).map(|(.., author)| *author);
-        author.unwrap_or(plain::transfer)(stage)
+        author.unwrap_or(plain::transfer)(context)
     }
 }
 
@@ -147,9 +147,9 @@ impl Plan {
 }
 
 /// What an author may look at while writing one transaction.
-pub(crate) struct Stage<'a> {
+pub(crate) struct ScenarioContext<'a> {
     pub rng: &'a mut StdRng,
-    pub cast: &'a Cast,
+    pub actors: &'a Actors,
     pub state: &'a mut State,
     pub sender: Address,
     pub nonce: u64,
@@ -157,7 +157,7 @@ pub(crate) struct Stage<'a> {
     pub recent: &'a [Address],
 }
 
-impl Stage<'_> {
+impl ScenarioContext<'_> {
     /// An amount `payer` can surely afford, many times over.
     pub fn amount(&mut self, payer: Address) -> u128 {
         let wish: u128 = self.rng.random_range(100_000_000_000_000..2_000_000_000_000_000_000);
@@ -167,12 +167,12 @@ impl Stage<'_> {
     /// A busy receiver other than the sender.
     pub fn receiver(&mut self) -> Address {
         for _ in 0..8 {
-            let address = self.cast.busy_wallet(self.rng).map(|w| w.address).unwrap_or_default();
+            let address = self.actors.busy_wallet(self.rng).map(|w| w.address).unwrap_or_default();
             if address != self.sender {
                 return address;
             }
         }
-        self.cast.contracts.splitter
+        self.actors.contracts.splitter
     }
 
     /// A selector and some random words.

@@ -1,7 +1,7 @@
 //! How an ended request is counted: for the limiter, for metrics.
 
-use super::Load;
 use super::interpret::Exchange;
+use super::priority::Priority;
 use crate::call::Call;
 use crate::error::Error;
 use crate::limiter::Verdict;
@@ -9,13 +9,13 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 /// Users' calls differ too much in weight for their time to say anything about load.
-pub fn verdict(result: &Result<Exchange, Error>, load: Load, latency: Duration) -> Verdict {
+pub fn verdict(result: &Result<Exchange, Error>, priority: Priority, latency: Duration) -> Verdict {
     match result {
-        Ok(_) => Verdict::Done { latency: (load == Load::Bulk).then_some(latency) },
+        Ok(_) => Verdict::Done { latency: (priority == Priority::Bulk).then_some(latency) },
         Err(Error::RateLimited { retry_after, .. }) => {
             Verdict::Refused { retry_after: *retry_after }
         }
-        Err(Error::Timeout { .. }) if load == Load::Bulk => Verdict::TimedOut,
+        Err(Error::Timeout { .. }) if priority == Priority::Bulk => Verdict::TimedOut,
         Err(_) => Verdict::Unrelated,
     }
 }

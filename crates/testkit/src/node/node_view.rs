@@ -15,7 +15,7 @@ const FINALIZED: u64 = 64;
 /// How far back a forged hash is recognised.
 const FORGED_MAX: usize = 256;
 
-pub(super) struct View<'a> {
+pub(super) struct NodeView<'a> {
     pub chain: &'a SimChain,
     /// The node has not seen so many of the last blocks.
     pub lag: u64,
@@ -23,7 +23,7 @@ pub(super) struct View<'a> {
     pub forges: bool,
 }
 
-impl View<'_> {
+impl NodeView<'_> {
     pub fn head(&self) -> u64 {
         self.chain.head_number().saturating_sub(self.lag)
     }

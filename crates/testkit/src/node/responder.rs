@@ -1,15 +1,15 @@
 //! One call, answered as this node does: its faults first, then the method, then the lies.
 //!
 //! Used by HTTP and WebSocket alike. What only the transport can do (wait, break off, refuse) is
-//! returned as `Conduct`.
+//! returned as `TransportFault`.
 
 use super::{
     call::{Call, Reply},
     faults::Faults,
     methods,
+    node_view::NodeView,
     rule::Fault,
     tamper::Tamper,
-    view::View,
 };
 use crate::chain::{SharedChain, SimBlock, SimChain, read};
 use std::{
@@ -23,7 +23,7 @@ use std::{
 /// Blocks that a flapping node forgets on every second call.
 const FLAP: u64 = 3;
 
-pub(super) struct Desk {
+pub(super) struct Responder {
     pub chain: SharedChain,
     pub faults: Arc<Faults>,
     flaps: AtomicU64,
@@ -31,7 +31,7 @@ pub(super) struct Desk {
 
 /// What the transport has to do besides sending the reply.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Conduct {
+pub(super) struct TransportFault {
     pub delay: Duration,
     pub hang: bool,
     pub http_status: Option<u16>,
@@ -39,7 +39,7 @@ pub(super) struct Conduct {
     pub truncate: bool,
 }
 
-impl Conduct {
+impl TransportFault {
     /// A batch suffers what any of its calls suffers.
     pub fn merge(&mut self, other: Self) {
         self.delay = self.delay.max(other.delay);
@@ -50,12 +50,12 @@ impl Conduct {
     }
 }
 
-impl Desk {
+impl Responder {
     pub fn new(chain: SharedChain, faults: Arc<Faults>) -> Self {
         Self { chain, faults, flaps: AtomicU64::new(0) }
     }
 
-    pub fn answer(&self, call: &Call) -> (Reply, Conduct) {
+    pub fn answer(&self, call: &Call) -> (Reply, TransportFault) {
         self.answer_with(call, methods::answer)
     }
 
@@ -63,20 +63,20 @@ impl Desk {
     pub fn answer_with(
         &self,
         call: &Call,
-        honest: impl FnOnce(&View, &Call) -> Reply,
-    ) -> (Reply, Conduct) {
+        honest: impl FnOnce(&NodeView, &Call) -> Reply,
+    ) -> (Reply, TransportFault) {
         self.faults.count(&call.method);
         let chain = read(&self.chain);
         let mut view = self.view(&chain, 0);
         let number = view.subject(call).map(|block| block.number());
         let faults = self.faults.on_call(&call.method, number);
         view.lag = self.lag(&faults);
-        let conduct = conduct(&faults);
+        let transport_fault = transport_fault(&faults);
         if let Some(reply) = refusal(call, &faults) {
-            return (reply, conduct);
+            return (reply, transport_fault);
         }
         let reply = honest(&view, call);
-        (self.tampered(reply, &view, view.subject(call).as_deref(), &faults), conduct)
+        (self.tampered(reply, &view, view.subject(call).as_deref(), &faults), transport_fault)
     }
 
     /// What a `newHeads` subscriber is told about a new block; nothing where the node keeps silent.
@@ -98,8 +98,8 @@ impl Desk {
         }
     }
 
-    fn view<'a>(&self, chain: &'a SimChain, lag: u64) -> View<'a> {
-        View { chain, lag, forges: self.faults.tells(Tamper::WrongParentRehashed) }
+    fn view<'a>(&self, chain: &'a SimChain, lag: u64) -> NodeView<'a> {
+        NodeView { chain, lag, forges: self.faults.tells(Tamper::WrongParentRehashed) }
     }
 
     fn lag(&self, faults: &[Fault]) -> u64 {
@@ -114,7 +114,7 @@ impl Desk {
     fn tampered(
         &self,
         reply: Reply,
-        view: &View,
+        view: &NodeView,
         block: Option<&SimBlock>,
         faults: &[Fault],
     ) -> Reply {
@@ -133,19 +133,21 @@ impl Desk {
     }
 }
 
-fn conduct(faults: &[Fault]) -> Conduct {
-    let mut conduct = Conduct::default();
+fn transport_fault(faults: &[Fault]) -> TransportFault {
+    let mut transport_fault = TransportFault::default();
     for fault in faults {
         match fault {
-            Fault::Delay(delay) => conduct.delay = conduct.delay.max(*delay),
-            Fault::Hang => conduct.hang = true,
-            Fault::HttpError(status) => conduct.http_status = Some(*status),
-            Fault::RateLimit { retry_after_s } => conduct.retry_after_s = Some(*retry_after_s),
-            Fault::TruncatedBody => conduct.truncate = true,
+            Fault::Delay(delay) => transport_fault.delay = transport_fault.delay.max(*delay),
+            Fault::Hang => transport_fault.hang = true,
+            Fault::HttpError(status) => transport_fault.http_status = Some(*status),
+            Fault::RateLimit { retry_after_s } => {
+                transport_fault.retry_after_s = Some(*retry_after_s)
+            }
+            Fault::TruncatedBody => transport_fault.truncate = true,
             _ => {}
         }
     }
-    conduct
+    transport_fault
 }
 
 /// Faults that take the place of the answer.

@@ -1,4 +1,4 @@
-//! The house itself: which crate may use which, and how files begin.
+//! The workspace itself: which crate may use which, what is brought in from outside, how files begin.
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot read, it cannot judge")]
 

@@ -31,7 +31,7 @@ pub struct Contracts {
 }
 
 #[derive(Clone, Debug)]
-pub struct Cast {
+pub struct Actors {
     pub wallets: Vec<Wallet>,
     pub contracts: Contracts,
     /// Plain addresses that never sign and are never the target of a transaction.
@@ -43,7 +43,7 @@ pub struct Cast {
 /// Wallets with a name come first in the list, in this order.
 const NAMED_WALLETS: [&str; 3] = ["exchange", "whale", "deployer"];
 
-impl Cast {
+impl Actors {
     pub fn new(seed: u64, wallets: usize) -> Self {
         let at = |what: &str| Address::from_word(derive(seed, what, 0));
         let nth = |what: &str, n: u64| Address::from_word(derive(seed, what, n));
