@@ -15,12 +15,13 @@ use super::params::PriceParams;
 use super::record::PriceRecord;
 use super::refusals;
 use super::stored_pools::{PoolQuery, StoredPools};
-use crate::app::{App, ServedChain};
+use crate::app::App;
 use crate::clock::DAY_S;
 use crate::contracts::CallError;
 use crate::error::ApiError;
+use crate::profile::Profile;
+use crate::served_chain::ServedChain;
 use crate::tokens::{TokenError, TokenInfo};
-use crate::wire::Profile;
 
 /// The block of the price, as the store knew it when the request came.
 pub struct PriceBlock {
@@ -194,7 +195,7 @@ impl Pricing<'_> {
             // There is nothing but what is indexed.
             return if hash.is_some() { Ok(()) } else { Err(self.no_node()) };
         };
-        let head = || (*upstreams.heads().borrow()).filter(|head| head.number == number);
+        let head = || self.served.node_head().filter(|head| head.number == number);
         let node = NodePools {
             contracts: &self.app.contracts,
             upstreams,
