@@ -1,7 +1,6 @@
 //! Why blocks did not get into the store this time.
 
 use model::raw::Malformed;
-use rpc::UpstreamId;
 
 use crate::verify::Lie;
 
@@ -66,9 +65,4 @@ pub fn evidence(lie: &Lie) -> rpc::Evidence {
         expected: lie.expected.clone(),
         got: lie.got.clone(),
     }
-}
-
-/// Everyone but the one who is to be asked.
-pub fn all_but(pool: &rpc::Pool, one: UpstreamId) -> Vec<UpstreamId> {
-    pool.upstreams().into_iter().filter(|id| *id != one).collect()
 }

@@ -1,21 +1,23 @@
 //! Blocks from files into the store, verified like any other.
 //!
-//! A record that cannot be read or does not add up is reported and passed over; all others go in.
+//! A record that cannot be read or does not add up is reported and passed over; all others go in. A
+//! block that is stored without receipts or traces gets those that a file brings.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use decode::Decoder;
 use model::chain::Chain;
-use model::proof::{Level, Proof};
-use store::{Change, Origin, PreparedBlock, Store, VerifiedBlock};
+use model::proof::Level;
+use store::{Origin, PreparedBlock, Store};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use crate::commit::Committer;
 use crate::error::Error;
+use crate::pipeline::Pipeline;
 use crate::source::files::{self, FileError};
-use crate::verify::{Lie, Rules, Senders, verify};
+use crate::verify::{Lie, Senders};
 
 /// Blocks handed over but not yet written.
 const QUEUE: usize = 64;
@@ -51,7 +53,7 @@ pub type EventFn<'a> = &'a (dyn Fn(Event) + Send + Sync);
 
 /// What readers hand to the writer.
 enum Message {
-    Block(PreparedBlock, Proof),
+    Block(PreparedBlock),
     Refused(Refusal),
     FileDone(PathBuf),
 }
@@ -65,13 +67,9 @@ pub async fn import(
     tell: EventFn<'_>,
 ) -> Result<Summary, Error> {
     crate::redecode::declare(store, chain).await?;
-    let rules =
-        Rules { verification: chain.verification, chain_id: chain.id.0, senders: Senders::All };
+    let chain = Arc::new(chain.clone());
     let reading = Arc::new(Reading {
-        store: store.clone(),
-        chain: chain.clone(),
-        rules,
-        decoder: Decoder::new(chain),
+        pipeline: Pipeline::new(store.clone(), chain.clone()),
         files: files.to_vec(),
         next: AtomicUsize::new(0),
     });
@@ -84,7 +82,8 @@ pub async fn import(
         readers.spawn_blocking(move || reading.run(&sender));
     }
     drop(sender);
-    let summary = Writing { store, chain, tell, summary: Summary::default() }.run(receiver).await?;
+    let committer = Committer::new(store.clone(), chain, Arc::default());
+    let summary = Writing { committer, tell, summary: Summary::default() }.run(receiver).await?;
     while let Some(ended) = readers.join_next().await {
         ended.map_err(|_| Error::Stopped)?;
     }
@@ -92,12 +91,9 @@ pub async fn import(
     Ok(summary)
 }
 
-/// What makes a record a block of this chain.
+/// The files, shared by the threads that read them.
 struct Reading {
-    store: Store,
-    chain: Chain,
-    rules: Rules,
-    decoder: Decoder,
+    pipeline: Pipeline,
     files: Vec<PathBuf>,
     /// The first file that nobody has taken.
     next: AtomicUsize,
@@ -135,12 +131,8 @@ impl Reading {
                     continue;
                 }
             };
-            send(match verify(&block, &self.rules) {
-                Ok(proof) => {
-                    let facts = crate::facts::decode(&self.decoder, &self.chain.slug, &block);
-                    let block = VerifiedBlock { block, proof, facts };
-                    Message::Block(self.store.prepare(self.chain.id, block), proof)
-                }
+            send(match self.pipeline.run(block, Senders::All) {
+                Ok(block) => Message::Block(block),
                 Err(lie) => Message::Refused(Refusal::Lie { path: path.to_owned(), lie }),
             })?;
         }
@@ -149,8 +141,7 @@ impl Reading {
 }
 
 struct Writing<'a> {
-    store: &'a Store,
-    chain: &'a Chain,
+    committer: Committer,
     tell: EventFn<'a>,
     summary: Summary,
 }
@@ -160,7 +151,7 @@ impl Writing<'_> {
     async fn run(mut self, mut receiver: mpsc::Receiver<Message>) -> Result<Summary, Error> {
         while let Some(message) = receiver.recv().await {
             match message {
-                Message::Block(block, proof) => self.write(block, proof).await?,
+                Message::Block(block) => self.write(block).await?,
                 Message::Refused(refusal) => self.refuse(refusal),
                 Message::FileDone(path) => (self.tell)(Event::FileDone(&path)),
             }
@@ -174,11 +165,14 @@ impl Writing<'_> {
     }
 
     /// One by one, so that a block that does not fit keeps no other out.
-    async fn write(&mut self, block: PreparedBlock, proof: Proof) -> Result<(), Error> {
-        let (number, transactions) = (block.number, u64::from(block.tx_count));
-        let change = Change::apply(Origin::Import, vec![block]);
-        match self.store.commit(self.chain.id, change).await {
-            Ok(_) => {
+    async fn write(&mut self, block: PreparedBlock) -> Result<(), Error> {
+        let (number, proof) = (block.number, block.proof);
+        let transactions = u64::from(block.tx_count);
+        let turn = self.committer.turn().await;
+        let written = turn.put(Origin::Import, block).await;
+        drop(turn);
+        match written {
+            Ok(()) => {
                 self.summary.blocks += 1;
                 self.summary.transactions += transactions;
                 match proof.level() {
@@ -187,12 +181,17 @@ impl Writing<'_> {
                     Level::Unverified => self.summary.unverified += 1,
                 }
                 (self.tell)(Event::Blocks { blocks: 1, transactions });
+                Ok(())
             }
-            Err(source @ (store::Error::Detached { .. } | store::Error::Occupied { .. })) => {
+            Err(Error::Store(source)) if does_not_fit(&source) => {
                 self.refuse(Refusal::Store { number, source });
+                Ok(())
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => Err(error),
         }
-        Ok(())
     }
+}
+
+fn does_not_fit(error: &store::Error) -> bool {
+    matches!(error, store::Error::Detached { .. } | store::Error::Occupied { .. })
 }

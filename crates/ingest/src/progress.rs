@@ -5,11 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
+use crate::lock::lock;
+
 #[derive(Default)]
 pub struct Progress {
     blocks: AtomicU64,
     transactions: AtomicU64,
     reverted: AtomicU64,
+    amended: AtomicU64,
+    /// Not counted where traces are off.
+    untraced: Mutex<Option<u64>>,
     /// Blocks that are still to be filled below the head.
     missing: AtomicU64,
     node_head: AtomicU64,
@@ -38,7 +43,11 @@ pub struct Snapshot {
     pub blocks_applied: u64,
     pub transactions_applied: u64,
     pub blocks_reverted: u64,
+    /// Stored before, and completed with traces since this process started.
+    pub blocks_amended: u64,
     pub blocks_missing: u64,
+    /// Stored without traces; counted up to 1,000. Unknown where traces are off.
+    pub blocks_untraced: Option<u64>,
     pub node_head: u64,
     /// Why nothing moves, where nothing does.
     pub waiting: Option<String>,
@@ -53,7 +62,15 @@ impl Progress {
 
     pub fn reorged(&self, reorg: Reorg) {
         self.reverted.fetch_add(reorg.reverted_blocks, Ordering::Relaxed);
-        *self.last_reorg.lock().unwrap_or_else(|e| e.into_inner()) = Some(reorg);
+        *lock(&self.last_reorg) = Some(reorg);
+    }
+
+    pub fn amended(&self, blocks: u64) {
+        self.amended.fetch_add(blocks, Ordering::Relaxed);
+    }
+
+    pub fn set_untraced(&self, blocks: u64) {
+        *lock(&self.untraced) = Some(blocks);
     }
 
     pub fn set_missing(&self, blocks: u64) {
@@ -66,7 +83,7 @@ impl Progress {
 
     /// Says whether that is news.
     pub fn set_waiting(&self, task: Task, why: Option<String>) -> bool {
-        let mut waiting = self.waiting.lock().unwrap_or_else(|e| e.into_inner());
+        let mut waiting = lock(&self.waiting);
         let [follow, backfill] = &mut *waiting;
         let place = match task {
             Task::Follow => follow,
@@ -79,7 +96,7 @@ impl Progress {
 
     /// Both tasks often wait for the same reason; it is told once.
     fn waiting(&self) -> Option<String> {
-        let waiting = self.waiting.lock().unwrap_or_else(|e| e.into_inner());
+        let waiting = lock(&self.waiting);
         match &*waiting {
             [Some(a), Some(b)] if a != b => Some(format!("{a}; history: {b}")),
             [Some(why), _] | [None, Some(why)] => Some(why.clone()),
@@ -92,10 +109,12 @@ impl Progress {
             blocks_applied: self.blocks.load(Ordering::Relaxed),
             transactions_applied: self.transactions.load(Ordering::Relaxed),
             blocks_reverted: self.reverted.load(Ordering::Relaxed),
+            blocks_amended: self.amended.load(Ordering::Relaxed),
+            blocks_untraced: *lock(&self.untraced),
             blocks_missing: self.missing.load(Ordering::Relaxed),
             node_head: self.node_head.load(Ordering::Relaxed),
             waiting: self.waiting(),
-            last_reorg: self.last_reorg.lock().unwrap_or_else(|e| e.into_inner()).clone(),
+            last_reorg: lock(&self.last_reorg).clone(),
         }
     }
 }

@@ -12,7 +12,7 @@ use store::{Coverage, Store};
 
 use crate::error::Error;
 pub use decode::fingerprint;
-pub use progress::{Progress, Snapshot, State};
+pub use progress::{Outcome, Progress, Snapshot, State};
 use walk::Walk;
 
 /// How to go about it.
@@ -22,17 +22,6 @@ pub struct Options {
     pub force: bool,
     /// Blocks read at once. 0 is one per processor.
     pub threads: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The facts are what these decoders find already.
-    NothingToDo,
-    Done {
-        blocks: u64,
-    },
-    /// The word to stop came first.
-    Stopped,
 }
 
 /// Says whose facts this process commits, before it commits any. True where stored facts are

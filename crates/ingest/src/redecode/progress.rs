@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::Outcome;
 use crate::error::Error;
+use crate::lock::lock;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -24,6 +24,18 @@ pub enum State {
     Sweeping,
     /// Ended by an error; the next start tries again.
     Failed,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The facts are what these decoders find already.
+    NothingToDo,
+    Done {
+        blocks: u64,
+    },
+    /// The word to stop came first.
+    Stopped,
 }
 
 #[derive(Default)]
@@ -56,7 +68,7 @@ pub struct Snapshot {
 
 impl Progress {
     fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(|e| e.into_inner())
+        lock(&self.told)
     }
 
     /// The word to stop, taken between two groups of blocks.

@@ -4,10 +4,12 @@
 use alloy_primitives::B256;
 use rpc::{Call, Needs, UpstreamId};
 
-use super::node::{NodeSource, PARENT_LINK};
-use crate::error::{Error, all_but};
+use super::node::NodeSource;
+use crate::error::Error;
 use crate::verify::Lie;
 
+/// A block and the one below it do not hang together.
+pub(super) const PARENT_LINK: &str = "parent link";
 /// Two contradictions in a row are no accident.
 const TRIALS: usize = 2;
 
@@ -33,7 +35,7 @@ impl NodeSource {
         upstream: UpstreamId,
         numbers: &[u64],
     ) -> Result<Vec<Link>, Error> {
-        let others = all_but(&self.pool, upstream);
+        let others = self.pool.others(upstream);
         let calls = numbers.iter().map(|number| Call::block_by_number(*number, false)).collect();
         let needs = Needs { block: numbers.iter().max().copied(), ..Needs::default() };
         let fetched = self.pool.fetch(rpc::Fetch { calls, not: &others, needs }).await?;
@@ -50,7 +52,11 @@ impl NodeSource {
 
     /// Fine when the node has this block, and its parent below it. A node whose own blocks do not
     /// hang together, asked for both at once, is reported; one that is on another branch is not.
-    pub(crate) async fn hold(&self, upstream: UpstreamId, child: Child) -> Result<(), Error> {
+    pub(crate) async fn check_parent_link(
+        &self,
+        upstream: UpstreamId,
+        child: Child,
+    ) -> Result<(), Error> {
         let Child { number, hash, parent_hash } = child;
         let Some(below) = number.checked_sub(1) else { return Ok(()) };
         let mut last = Error::Moved { number };

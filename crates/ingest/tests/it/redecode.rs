@@ -15,8 +15,8 @@ async fn stored(dir: &tempfile::TempDir) -> (Store, Arc<Chain>) {
     let store = open(dir).await;
     let known = chain(Verification::Full);
     assert!(!declare(&store, &known).await.unwrap(), "nothing is stored yet");
-    let sim = sim(71, BLOCKS as usize - 1);
-    put(&store, verified_from(&testkit::read(&sim), 0, Dialect::Geth)).await;
+    let sim = owned(sim(71, BLOCKS as usize - 1));
+    put(&store, verified_from(&sim, 0, Dialect::Geth)).await;
     let mut other = Chain::clone(&known);
     other.native_pools.push(NativePool { name: "pool".into(), address: [7; 20].into() });
     (store, Arc::new(other))

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use rpc::UpstreamId;
+use store::Origin;
 use tokio::task::JoinSet;
 
-use crate::chain::Context;
+use super::gap::Gap;
+use crate::context::Context;
 use crate::error::Error;
-use crate::source::{Ask, Sourced};
+use crate::source::{BlockRequest, FetchedBlock};
 
 /// Blocks written in one commit: enough to make waiting for the disk cheap, and not so many that
 /// their rows, all in memory at once, are a burden.
@@ -16,51 +18,45 @@ const COMMIT_BLOCKS_MAX: usize = 240;
 /// Memory that fetched blocks may hold while they wait for the ones above them.
 const WAITING_BYTES_MAX: usize = 64 << 20;
 
-/// A stretch of blocks to fill: from `top` down to `bottom`, below a stored block.
-pub struct Gap {
-    pub top: u64,
-    pub bottom: u64,
-}
+type Response = (u64, Result<Vec<FetchedBlock>, Error>);
 
-type Landed = (u64, Result<Vec<Sourced>, Error>);
-
-pub struct Flight<'a> {
+pub struct FetchQueue<'a> {
     context: &'a Context,
     gap: Gap,
-    rather_not: Option<UpstreamId>,
+    avoid: Option<UpstreamId>,
     /// The highest block not yet asked for; none when all are.
-    next: Option<u64>,
+    unasked: Option<u64>,
     /// The highest block not yet handed out.
     due: u64,
-    requests: JoinSet<Landed>,
+    requests: JoinSet<Response>,
     /// By the highest number of each answer.
-    waiting: BTreeMap<u64, Vec<Sourced>>,
+    waiting: BTreeMap<u64, Vec<FetchedBlock>>,
     waiting_bytes: usize,
 }
 
-impl<'a> Flight<'a> {
-    pub fn new(context: &'a Context, gap: Gap, rather_not: Option<UpstreamId>) -> Self {
-        let (next, due) = (Some(gap.top), gap.top);
+impl<'a> FetchQueue<'a> {
+    pub fn new(context: &'a Context, gap: Gap, avoid: Option<UpstreamId>) -> Self {
+        let (unasked, due) = (Some(gap.top), gap.top);
         let (requests, waiting) = (JoinSet::new(), BTreeMap::new());
-        Flight { context, gap, rather_not, next, due, requests, waiting, waiting_bytes: 0 }
+        FetchQueue { context, gap, avoid, unasked, due, requests, waiting, waiting_bytes: 0 }
     }
 
     /// Asks for more, highest first, as far as workers and memory allow.
-    pub fn launch(&mut self) {
+    pub fn submit(&mut self) {
         let config = &self.context.config;
         while self.requests.len() < config.workers.max(1)
             && (self.waiting_bytes < WAITING_BYTES_MAX || self.requests.is_empty())
-            && let Some(top) = self.next
+            && let Some(top) = self.unasked
         {
             let length = config.segment_blocks.max(1) as u64;
             let bottom = top.saturating_sub(length - 1).max(self.gap.bottom);
-            self.next = (bottom > self.gap.bottom).then(|| bottom - 1);
+            self.unasked = (bottom > self.gap.bottom).then(|| bottom - 1);
             let source = self.context.source.clone();
-            let (senders, rather_not) = (config.senders.into(), self.rather_not);
-            let ask = Ask { senders, only: None, rather_not };
+            let (origin, senders) = (Origin::History, config.senders.into());
+            let request = BlockRequest { origin, senders, only: None, avoid: self.avoid };
             self.requests.spawn(async move {
                 let numbers: Vec<u64> = (bottom..=top).rev().collect();
-                (top, source.blocks(&numbers, ask).await)
+                (top, source.blocks(&numbers, request).await)
             });
         }
     }
@@ -70,9 +66,9 @@ impl<'a> Flight<'a> {
     }
 
     /// Takes in the next answer, in whatever order they come; false when none is under way.
-    pub async fn land(&mut self) -> Result<bool, Error> {
-        let Some(landed) = self.requests.join_next().await else { return Ok(false) };
-        let (top, blocks) = landed.map_err(|_| Error::Stopped)?;
+    pub async fn next(&mut self) -> Result<bool, Error> {
+        let Some(response) = self.requests.join_next().await else { return Ok(false) };
+        let (top, blocks) = response.map_err(|_| Error::Stopped)?;
         let blocks = blocks?;
         self.waiting_bytes += bytes(&blocks);
         self.waiting.insert(top, blocks);
@@ -81,7 +77,7 @@ impl<'a> Flight<'a> {
 
     /// The blocks whose turn has come, highest first. Small groups wait for more while requests
     /// are under way, so that a commit is worth its disk write, unless everything is wanted.
-    pub fn take_ready(&mut self, everything: bool) -> Vec<Sourced> {
+    pub fn take_ready(&mut self, everything: bool) -> Vec<FetchedBlock> {
         let mut due = Some(self.due);
         let mut tops = Vec::new();
         let mut count = 0;
@@ -93,18 +89,18 @@ impl<'a> Flight<'a> {
             count += blocks.len();
             due = top.checked_sub(blocks.len() as u64);
         }
-        let last = self.requests.is_empty() && self.next.is_none();
+        let last = self.requests.is_empty() && self.unasked.is_none();
         if count < COMMIT_BLOCKS && !last && !everything {
             return Vec::new();
         }
         self.due = due.unwrap_or(0);
-        let ready: Vec<Sourced> =
+        let ready: Vec<FetchedBlock> =
             tops.iter().filter_map(|top| self.waiting.remove(top)).flatten().collect();
         self.waiting_bytes -= bytes(&ready);
         ready
     }
 }
 
-fn bytes(blocks: &[Sourced]) -> usize {
-    blocks.iter().map(|sourced| sourced.block.bytes()).sum()
+fn bytes(blocks: &[FetchedBlock]) -> usize {
+    blocks.iter().map(|fetched| fetched.block.bytes()).sum()
 }
