@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::context::Context;
 use crate::progress::Progress;
 use crate::source::NodeSource;
-use crate::{backfill, follow};
+use crate::{backfill, follow, retrace};
 
 pub struct Options {
     pub chain: Arc<Chain>,
@@ -48,7 +48,8 @@ impl ChainIngest {
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(follow::run(context.clone()));
-        tasks.spawn(backfill::run(context));
+        tasks.spawn(backfill::run(context.clone()));
+        tasks.spawn(retrace::run(context));
         ChainIngest { chain, pool, progress, from_block, _tasks: tasks }
     }
 }

@@ -17,6 +17,7 @@ mod pipeline;
 mod progress;
 pub mod redecode;
 mod reorg;
+mod retrace;
 pub mod source;
 pub mod verify;
 
