@@ -11,7 +11,7 @@ use store::{BlockSummary, Change, Coverage, EntryKind, Origin, PreparedBlock, St
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::error::Error;
-use crate::progress::{Progress, Reorg};
+use crate::progress::{Progress, ReorgStatus};
 
 /// Blocks reverted in one commit; more than this happens on dev chains that start over.
 const REVERT_AT_ONCE: usize = 256;
@@ -51,9 +51,14 @@ impl Committer {
         turn.commit(Change { origin, revert, apply, ..Change::default() }).await?;
         if reverted_blocks > 0 {
             let chain = self.chain.id.0;
-            tracing::info!(chain.id = chain, ?ancestor, blocks = reverted_blocks, "reorg");
+            tracing::info!(
+                chain.id = chain,
+                ?ancestor,
+                blocks = reverted_blocks,
+                "reorg: old blocks were replaced"
+            );
             self.count("headwater_reorgs_total", 1);
-            self.progress.reorged(Reorg { ancestor, reverted_blocks });
+            self.progress.reorged(ReorgStatus { ancestor, reverted_blocks });
         }
         Ok(())
     }

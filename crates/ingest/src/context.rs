@@ -48,7 +48,7 @@ impl Context {
     pub fn wait_because(&self, task: Task, error: &Error) {
         let why = error.to_string();
         if self.progress.set_waiting(task, Some(why.clone())) {
-            tracing::warn!(chain.id = self.chain_id().0, ?task, error = %why, "ingest waits");
+            tracing::warn!(chain.id = self.chain_id().0, ?task, error = %why, "ingest is waiting");
         }
     }
 }

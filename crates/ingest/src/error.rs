@@ -38,17 +38,17 @@ impl Error {
 
 /// What is wrong with one block that a node gave.
 #[derive(Debug)]
-pub enum Fault {
+pub enum BlockFault {
     Lie(Lie),
     Malformed(Malformed),
 }
 
-impl Fault {
+impl BlockFault {
     /// In the form in which the pool keeps evidence.
     pub fn into_lie(self, block: u64) -> Lie {
         match self {
-            Fault::Lie(lie) => lie,
-            Fault::Malformed(m) => Lie {
+            BlockFault::Lie(lie) => lie,
+            BlockFault::Malformed(m) => Lie {
                 block,
                 check: "form",
                 expected: format!("a well-formed {}", m.what),

@@ -37,7 +37,7 @@ pub(crate) async fn run(context: Context) {
                     context.wait_because(Task::Follow, &error);
                 }
                 if !error.is_retryable() {
-                    tracing::error!(%error, "following the head ended");
+                    tracing::error!(%error, "stopped following the head");
                     return;
                 }
             }

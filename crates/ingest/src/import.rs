@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::commit::Committer;
 use crate::error::Error;
 use crate::pipeline::Pipeline;
-use crate::source::files::{self, FileError};
+use crate::source::files::{self, BlockFileError};
 use crate::verify::{Lie, Senders};
 
 /// Blocks handed over but not yet written.
@@ -25,7 +25,7 @@ const QUEUE: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error(transparent)]
-    File(#[from] FileError),
+    File(#[from] BlockFileError),
     #[error("{path}: {lie}")]
     Lie { path: PathBuf, lie: Lie },
     #[error("block {number}: {source}")]
@@ -43,16 +43,16 @@ pub struct Summary {
 }
 
 /// Told as the work goes on.
-pub enum Event<'a> {
+pub enum ImportEvent<'a> {
     FileDone(&'a Path),
     Blocks { blocks: u64, transactions: u64 },
     Refused(&'a Refusal),
 }
 
-pub type EventFn<'a> = &'a (dyn Fn(Event) + Send + Sync);
+pub type EventFn<'a> = &'a (dyn Fn(ImportEvent) + Send + Sync);
 
 /// What readers hand to the writer.
-enum Message {
+enum FromReader {
     Block(PreparedBlock),
     Refused(Refusal),
     FileDone(PathBuf),
@@ -68,7 +68,7 @@ pub async fn import(
 ) -> Result<Summary, Error> {
     crate::redecode::declare(store, chain).await?;
     let chain = Arc::new(chain.clone());
-    let reading = Arc::new(Reading {
+    let reading = Arc::new(FileReaders {
         pipeline: Pipeline::new(store.clone(), chain.clone()),
         files: files.to_vec(),
         next: AtomicUsize::new(0),
@@ -83,7 +83,8 @@ pub async fn import(
     }
     drop(sender);
     let committer = Committer::new(store.clone(), chain, Arc::default());
-    let summary = Writing { committer, tell, summary: Summary::default() }.run(receiver).await?;
+    let summary =
+        ImportWriter { committer, tell, summary: Summary::default() }.run(receiver).await?;
     while let Some(ended) = readers.join_next().await {
         ended.map_err(|_| Error::Stopped)?;
     }
@@ -92,7 +93,7 @@ pub async fn import(
 }
 
 /// The files, shared by the threads that read them.
-struct Reading {
+struct FileReaders {
     pipeline: Pipeline,
     files: Vec<PathBuf>,
     /// The first file that nobody has taken.
@@ -102,13 +103,13 @@ struct Reading {
 /// The writer has gone.
 struct Unwanted;
 
-impl Reading {
+impl FileReaders {
     /// Ends when all files are read, or nobody wants more.
-    fn run(&self, sender: &mpsc::Sender<Message>) {
+    fn run(&self, sender: &mpsc::Sender<FromReader>) {
         while let Some(path) = self.files.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let send = |message| sender.blocking_send(message).map_err(|_| Unwanted);
             let read = self.read_file(path, &send);
-            if read.and_then(|()| send(Message::FileDone(path.clone()))).is_err() {
+            if read.and_then(|()| send(FromReader::FileDone(path.clone()))).is_err() {
                 return;
             }
         }
@@ -117,50 +118,50 @@ impl Reading {
     fn read_file(
         &self,
         path: &Path,
-        send: &dyn Fn(Message) -> Result<(), Unwanted>,
+        send: &dyn Fn(FromReader) -> Result<(), Unwanted>,
     ) -> Result<(), Unwanted> {
         let records = match files::open(path) {
             Ok(records) => records,
-            Err(error) => return send(Message::Refused(error.into())),
+            Err(error) => return send(FromReader::Refused(error.into())),
         };
         for record in records {
             let block = match record {
                 Ok(block) => block,
                 Err(error) => {
-                    send(Message::Refused(error.into()))?;
+                    send(FromReader::Refused(error.into()))?;
                     continue;
                 }
             };
             send(match self.pipeline.run(block, Senders::All) {
-                Ok(block) => Message::Block(block),
-                Err(lie) => Message::Refused(Refusal::Lie { path: path.to_owned(), lie }),
+                Ok(block) => FromReader::Block(block),
+                Err(lie) => FromReader::Refused(Refusal::Lie { path: path.to_owned(), lie }),
             })?;
         }
         Ok(())
     }
 }
 
-struct Writing<'a> {
+struct ImportWriter<'a> {
     committer: Committer,
     tell: EventFn<'a>,
     summary: Summary,
 }
 
-impl Writing<'_> {
+impl ImportWriter<'_> {
     // The receiver is owned: readers that wait to hand over a block must notice when writing ends early.
-    async fn run(mut self, mut receiver: mpsc::Receiver<Message>) -> Result<Summary, Error> {
+    async fn run(mut self, mut receiver: mpsc::Receiver<FromReader>) -> Result<Summary, Error> {
         while let Some(message) = receiver.recv().await {
             match message {
-                Message::Block(block) => self.write(block).await?,
-                Message::Refused(refusal) => self.refuse(refusal),
-                Message::FileDone(path) => (self.tell)(Event::FileDone(&path)),
+                FromReader::Block(block) => self.write(block).await?,
+                FromReader::Refused(refusal) => self.refuse(refusal),
+                FromReader::FileDone(path) => (self.tell)(ImportEvent::FileDone(&path)),
             }
         }
         Ok(self.summary)
     }
 
     fn refuse(&mut self, refusal: Refusal) {
-        (self.tell)(Event::Refused(&refusal));
+        (self.tell)(ImportEvent::Refused(&refusal));
         self.summary.refused.push(refusal);
     }
 
@@ -180,7 +181,7 @@ impl Writing<'_> {
                     Level::Partial => self.summary.partial += 1,
                     Level::Unverified => self.summary.unverified += 1,
                 }
-                (self.tell)(Event::Blocks { blocks: 1, transactions });
+                (self.tell)(ImportEvent::Blocks { blocks: 1, transactions });
                 Ok(())
             }
             Err(Error::Store(source)) if does_not_fit(&source) => {

@@ -24,4 +24,4 @@ pub mod verify;
 pub use chain::{ChainIngest, Options};
 pub use config::{Config, Redecode, SenderCheck, TraceUse};
 pub use error::Error;
-pub use progress::{Progress, Reorg, Snapshot, Task};
+pub use progress::{IngestStatus, Progress, ReorgStatus, Task};

@@ -20,7 +20,7 @@ pub struct Progress {
     node_head: AtomicU64,
     /// One place per task, so that none speaks for the other.
     waiting: Mutex<[Option<String>; 2]>,
-    last_reorg: Mutex<Option<Reorg>>,
+    last_reorg: Mutex<Option<ReorgStatus>>,
 }
 
 /// The two tasks of a chain's ingest.
@@ -31,14 +31,14 @@ pub enum Task {
 }
 
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct Reorg {
+pub struct ReorgStatus {
     pub ancestor: Option<u64>,
     pub reverted_blocks: u64,
 }
 
 /// A moment of it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Snapshot {
+pub struct IngestStatus {
     /// Since this process started.
     pub blocks_applied: u64,
     pub transactions_applied: u64,
@@ -51,7 +51,7 @@ pub struct Snapshot {
     pub node_head: u64,
     /// Why nothing moves, where nothing does.
     pub waiting: Option<String>,
-    pub last_reorg: Option<Reorg>,
+    pub last_reorg: Option<ReorgStatus>,
 }
 
 impl Progress {
@@ -60,7 +60,7 @@ impl Progress {
         self.transactions.fetch_add(transactions, Ordering::Relaxed);
     }
 
-    pub fn reorged(&self, reorg: Reorg) {
+    pub fn reorged(&self, reorg: ReorgStatus) {
         self.reverted.fetch_add(reorg.reverted_blocks, Ordering::Relaxed);
         *lock(&self.last_reorg) = Some(reorg);
     }
@@ -104,8 +104,8 @@ impl Progress {
         }
     }
 
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
+    pub fn snapshot(&self) -> IngestStatus {
+        IngestStatus {
             blocks_applied: self.blocks.load(Ordering::Relaxed),
             transactions_applied: self.transactions.load(Ordering::Relaxed),
             blocks_reverted: self.reverted.load(Ordering::Relaxed),

@@ -40,7 +40,7 @@ pub(crate) async fn run(context: Context) {
             Err(error) => {
                 context.wait_because(Task::Backfill, &error);
                 if !error.is_retryable() {
-                    tracing::error!(%error, "filling history ended");
+                    tracing::error!(%error, "stopped filling history");
                     return;
                 }
                 tokio::time::sleep(PAUSE).await;

@@ -1,6 +1,6 @@
 //! Completes blocks that were stored without traces, as soon as a node can trace them.
 //!
-//! In: the store's queue of untraced blocks, newest first, and nodes that trace. Out: amended blocks.
+//! In: the store's retracer of untraced blocks, newest first, and nodes that trace. Out: amended blocks.
 //! One small request at a time, so that neither the head nor history is held up; what cannot be traced
 //! is asked for again after growing pauses.
 
@@ -21,9 +21,9 @@ use pauses::Pauses;
 
 /// Blocks asked for in one request.
 const GROUP_BLOCKS: usize = 4;
-/// Blocks of the queue looked at in one go.
+/// Blocks of the retracer looked at in one go.
 const PAGE: usize = 256;
-/// How far the queue is counted, and how often while it is worked off.
+/// How far the retracer is counted, and how often while it is worked off.
 const COUNT_MAX: usize = 1_000;
 const COUNT_EVERY: Duration = Duration::from_secs(1);
 
@@ -34,13 +34,13 @@ pub(crate) async fn run(context: Context) {
     context.source.settled().await;
     let mut upstreams = context.source.pool.changes();
     let mut written = context.written();
-    let mut queue = Queue::new(&context);
+    let mut retracer = Retracer::new(&context);
     loop {
         upstreams.mark_unchanged();
         written.mark_unchanged();
-        match queue.step().await {
-            Ok(Step::Asked) => continue,
-            Ok(Step::Idle { until }) => {
+        match retracer.step().await {
+            Ok(RetraceStep::Asked) => continue,
+            Ok(RetraceStep::Idle { until }) => {
                 let pause = async {
                     match until {
                         Some(until) => sleep_until(until).await,
@@ -55,14 +55,14 @@ pub(crate) async fn run(context: Context) {
             }
             Err(error) if error.is_retryable() => tokio::time::sleep(PAUSE).await,
             Err(error) => {
-                tracing::error!(%error, "completing untraced blocks ended");
+                tracing::error!(%error, "stopped tracing stored blocks");
                 return;
             }
         }
     }
 }
 
-enum Step {
+enum RetraceStep {
     Asked,
     /// There is nothing to ask for before this moment, unless upstreams or the store change.
     Idle {
@@ -70,7 +70,7 @@ enum Step {
     },
 }
 
-struct Queue<'a> {
+struct Retracer<'a> {
     context: &'a Context,
     pauses: Pauses,
     /// What each upstream could do when it was last looked at.
@@ -78,12 +78,12 @@ struct Queue<'a> {
     counted_at: Option<Instant>,
 }
 
-impl<'a> Queue<'a> {
+impl<'a> Retracer<'a> {
     fn new(context: &'a Context) -> Self {
-        Queue { context, pauses: Pauses::default(), known: Vec::new(), counted_at: None }
+        Retracer { context, pauses: Pauses::default(), known: Vec::new(), counted_at: None }
     }
 
-    async fn step(&mut self) -> Result<Step, Error> {
+    async fn step(&mut self) -> Result<RetraceStep, Error> {
         self.look_at_upstreams();
         let now = Instant::now();
         let group = self.next_group(now).await?;
@@ -92,10 +92,10 @@ impl<'a> Queue<'a> {
             self.count(now).await?;
         }
         if group.is_empty() {
-            return Ok(Step::Idle { until: self.pauses.next_due(now) });
+            return Ok(RetraceStep::Idle { until: self.pauses.next_due(now) });
         }
         self.retrace(&group).await?;
-        Ok(Step::Asked)
+        Ok(RetraceStep::Asked)
     }
 
     /// An upstream that is new, or can do something new, may trace what none could before.
@@ -146,7 +146,7 @@ impl<'a> Queue<'a> {
         match self.fetch(group).await {
             Ok(blocks) => self.amend(blocks).await,
             Err(error) => {
-                tracing::debug!(chain.id = self.context.chain_id().0, ?group, %error, "cannot trace blocks");
+                tracing::debug!(chain.id = self.context.chain_id().0, ?group, %error, "these blocks cannot be traced now");
                 match group {
                     [number] => self.pauses.failed(*number, Instant::now()),
                     _ => self.retrace_one_by_one(group).await?,

@@ -14,23 +14,23 @@ const PAUSE_MAX: Duration = Duration::from_secs(600);
 const BLOCKS_MAX: usize = 65_536;
 
 #[derive(Clone, Copy)]
-struct Pause {
+struct BlockPause {
     length: Duration,
     until: Instant,
 }
 
-impl Pause {
-    fn after(before: Option<Pause>, now: Instant) -> Self {
+impl BlockPause {
+    fn after(before: Option<BlockPause>, now: Instant) -> Self {
         let length = before.map_or(PAUSE_MIN, |before| (before.length * 2).min(PAUSE_MAX));
-        Pause { length, until: now + length }
+        BlockPause { length, until: now + length }
     }
 }
 
 #[derive(Default)]
 pub struct Pauses {
-    blocks: BTreeMap<u64, Pause>,
+    blocks: BTreeMap<u64, BlockPause>,
     /// This block and all older ones.
-    older: Option<(u64, Pause)>,
+    older: Option<(u64, BlockPause)>,
 }
 
 impl Pauses {
@@ -51,13 +51,13 @@ impl Pauses {
             return self.failed_with_older(number, now);
         }
         let before = self.blocks.get(&number).copied();
-        self.blocks.insert(number, Pause::after(before, now));
+        self.blocks.insert(number, BlockPause::after(before, now));
     }
 
     /// No node has what it takes to trace this block, and so none will trace an older one.
     pub fn failed_with_older(&mut self, number: u64, now: Instant) {
         let before = self.older.filter(|(newest, _)| number <= *newest).map(|(_, pause)| pause);
-        self.older = Some((number, Pause::after(before, now)));
+        self.older = Some((number, BlockPause::after(before, now)));
     }
 
     pub fn succeeded(&mut self, number: u64) {

@@ -15,7 +15,7 @@ use super::answers::{self, Problem};
 use super::link::{Child, PARENT_LINK};
 use super::node::NodeSource;
 use super::question::Answered;
-use crate::error::{Error, Fault};
+use crate::error::{BlockFault, Error};
 use crate::verify::{Lie, Senders};
 
 /// How often a block is asked for before the caller is told that it cannot be had now.
@@ -139,7 +139,7 @@ impl NodeSource {
                 let answers = answered.of_block(i);
                 let block = answers::read_block(*number, &answers, &label, &judge)?;
                 let block = pipeline.run(block, senders);
-                prepared.push(block.map_err(|lie| Problem::Fault(*number, Fault::Lie(lie)))?);
+                prepared.push(block.map_err(|lie| Problem::Fault(*number, BlockFault::Lie(lie)))?);
             }
             check_linked(&prepared)?;
             Ok(prepared)
@@ -160,7 +160,7 @@ fn check_linked(blocks: &[PreparedBlock]) -> Result<(), Problem> {
         if child.number - parent.number == 1 && child.parent_hash != parent.hash {
             let (expected, got) = (parent.hash.to_string(), child.parent_hash.to_string());
             let lie = Lie { block: child.number, check: PARENT_LINK, expected, got };
-            return Err(Problem::Fault(child.number, Fault::Lie(lie)));
+            return Err(Problem::Fault(child.number, BlockFault::Lie(lie)));
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ const TRIALS: usize = 2;
 
 /// A block's hash and its parent's, as one node tells them; not verified.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Link {
+pub(crate) struct BlockLink {
     pub hash: B256,
     pub parent: B256,
 }
@@ -34,7 +34,7 @@ impl NodeSource {
         &self,
         upstream: UpstreamId,
         numbers: &[u64],
-    ) -> Result<Vec<Link>, Error> {
+    ) -> Result<Vec<BlockLink>, Error> {
         let others = self.pool.others(upstream);
         let calls = numbers.iter().map(|number| Call::block_by_number(*number, false)).collect();
         let needs = Needs { block: numbers.iter().max().copied(), ..Needs::default() };
@@ -42,8 +42,11 @@ impl NodeSource {
         let mut links = Vec::with_capacity(numbers.len());
         for (number, answer) in numbers.iter().zip(fetched.answers) {
             let text = answer.ok().and_then(|answer| {
-                let fields: Fields = answer.parse().ok()?;
-                Some(Link { hash: fields.hash.parse().ok()?, parent: fields.parent.parse().ok()? })
+                let fields: LinkFields = answer.parse().ok()?;
+                Some(BlockLink {
+                    hash: fields.hash.parse().ok()?,
+                    parent: fields.parent.parse().ok()?,
+                })
             });
             links.push(text.ok_or(Error::NotThere { number: *number })?);
         }
@@ -82,7 +85,7 @@ impl NodeSource {
 }
 
 #[derive(serde::Deserialize)]
-struct Fields<'a> {
+struct LinkFields<'a> {
     hash: &'a str,
     #[serde(rename = "parentHash")]
     parent: &'a str,

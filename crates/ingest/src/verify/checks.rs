@@ -20,7 +20,7 @@ pub enum Senders {
     All,
     /// One transaction per block, chosen by the block's hash: cheap, and a node that changes
     /// senders is caught within a few blocks. Receipts' blooms are then held against the roots that
-    /// cover them, not made anew from their logs.
+    /// cover them, not made again from their logs.
     Sample,
 }
 

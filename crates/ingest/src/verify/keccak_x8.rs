@@ -15,7 +15,7 @@ const WORTH_IT: usize = 3;
 const RATE: usize = 17;
 const RATE_BYTES: usize = RATE * 8;
 
-type State = [[u64; LANES]; 25];
+type KeccakState = [[u64; LANES]; 25];
 
 const ROUNDS: [u64; 24] = [
     0x0000_0000_0000_0001,
@@ -57,7 +57,7 @@ pub fn keccak_all<T: AsRef<[u8]>>(messages: &[T]) -> Vec<B256> {
     let mut waiting: Vec<(usize, &[u8])> = messages.iter().map(AsRef::as_ref).enumerate().collect();
     // The longest first (they are taken from the end), so that all lanes are busy to the last.
     waiting.sort_unstable_by_key(|(_, message)| message.len() / RATE_BYTES);
-    let mut state: State = [[0; LANES]; 25];
+    let mut state: KeccakState = [[0; LANES]; 25];
     let mut lanes: [Option<Lane<'_>>; LANES] = std::array::from_fn(|_| None);
     let level = Level::new();
     loop {
@@ -97,7 +97,7 @@ struct Lane<'a> {
 
 impl Lane<'_> {
     /// Takes in the next part, the last one with its padding.
-    fn absorb(&mut self, state: &mut State, lane: usize) {
+    fn absorb(&mut self, state: &mut KeccakState, lane: usize) {
         let Some(rest) = self.rest else { return };
         match rest.split_at_checked(RATE_BYTES) {
             Some((part, rest)) => {
@@ -119,7 +119,7 @@ impl Lane<'_> {
     }
 }
 
-fn add(state: &mut State, lane: usize, part: &[u8]) {
+fn add(state: &mut KeccakState, lane: usize, part: &[u8]) {
     let (words, _) = part.as_chunks::<8>();
     for (word, bytes) in state.iter_mut().zip(words) {
         if let Some(word) = word.get_mut(lane) {
@@ -128,11 +128,11 @@ fn add(state: &mut State, lane: usize, part: &[u8]) {
     }
 }
 
-fn clear(state: &mut State, lane: usize) {
+fn clear(state: &mut KeccakState, lane: usize) {
     state.iter_mut().filter_map(|word| word.get_mut(lane)).for_each(|word| *word = 0);
 }
 
-fn hash_of(state: &State, lane: usize) -> B256 {
+fn hash_of(state: &KeccakState, lane: usize) -> B256 {
     let mut hash = B256::ZERO;
     let words = state.iter().filter_map(|word| word.get(lane));
     for (bytes, word) in hash.chunks_exact_mut(8).zip(words) {
@@ -142,7 +142,7 @@ fn hash_of(state: &State, lane: usize) -> B256 {
 }
 
 #[inline(always)]
-fn permute<S: Simd>(simd: S, state: &mut State) {
+fn permute<S: Simd>(simd: S, state: &mut KeccakState) {
     simd.vectorize(
         #[inline(always)]
         || ROUNDS.iter().for_each(|constant| round(state, *constant)),
@@ -154,7 +154,7 @@ fn permute<S: Simd>(simd: S, state: &mut State) {
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "all indices are constants once unrolled")]
 #[expect(clippy::needless_range_loop, reason = "a lane is a column of the state, not a row")]
-fn round(state: &mut State, constant: u64) {
+fn round(state: &mut KeccakState, constant: u64) {
     for lane in 0..LANES {
         let mut a = [0; 25];
         for i in 0..25 {

@@ -56,7 +56,7 @@ async fn islands_are_joined_and_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn an_island_of_another_branch_is_taken_back() {
+async fn an_island_of_another_branch_is_reverted() {
     let chain = sim(24, 80);
     let node = node(&chain).await;
     let rig = Rig::new(&[&node]).await;

@@ -18,7 +18,7 @@ use testkit::{SharedChain, SimChain, SimConfig, SimNode, read};
 pub const CHAIN: ChainId = ChainId(1337);
 
 /// Generous: only a broken test waits this long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub fn chain(verification: Verification) -> Arc<Chain> {
     let mut private = PrivateChain::new(CHAIN, "sim");
@@ -315,7 +315,7 @@ pub async fn eventually_gives<T>(
         match answer().await {
             Ok(answer) => return answer,
             Err(state) => {
-                assert!(started.elapsed() < PATIENCE, "never happened: {what}; instead: {state}");
+                assert!(started.elapsed() < TIMEOUT, "never happened: {what}; instead: {state}");
             }
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
