@@ -1,9 +1,10 @@
 //! Blocks of a simulated chain in the model's form.
 
-use alloy_primitives::B256;
+use alloy_primitives::{B256, keccak256};
 use model::chain::ChainId;
+use model::facts::Facts;
 use model::proof::Proof;
-use model::raw::{Block, Receipt, read_geth_traces};
+use model::raw::{Block, Header, Receipt, read_geth_traces};
 use store::VerifiedBlock;
 use testkit::{SimChain, SimConfig};
 
@@ -44,4 +45,17 @@ pub fn proven() -> Proof {
 pub fn verified(chain: &SimChain, hash: B256) -> VerifiedBlock {
     let facts = crate::made_facts::facts(hash);
     VerifiedBlock { block: block(chain, hash), proof: proven(), facts }
+}
+
+/// A block without transactions; those of one branch stand on each other.
+pub fn empty_block(number: u64, branch: u8) -> VerifiedBlock {
+    let hash = |number: u64| keccak256([&number.to_be_bytes()[..], &[branch]].concat());
+    empty_block_on(hash(number - 1), number, hash(number))
+}
+
+pub fn empty_block_on(parent_hash: B256, number: u64, hash: B256) -> VerifiedBlock {
+    let header = Header { parent_hash: Some(parent_hash), ..Header::default() };
+    let (timestamp, proof) = (number * 12, Proof::HEADER);
+    let block = Block { number, hash, parent_hash, timestamp, header, ..Block::default() };
+    VerifiedBlock { block, proof, facts: Facts::default() }
 }

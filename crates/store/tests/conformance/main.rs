@@ -3,6 +3,8 @@
 //! engine to the next is how an empty store is made, in `engine`.
 
 #[cfg(test)]
+mod amend;
+#[cfg(test)]
 mod arrival;
 #[cfg(test)]
 mod blocks;
@@ -19,17 +21,23 @@ mod engine;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]
+mod follower;
+#[cfg(test)]
 mod generations;
 #[cfg(test)]
 mod home;
 #[cfg(test)]
 mod installation;
 #[cfg(test)]
+mod journal;
+#[cfg(test)]
 mod made_facts;
 #[cfg(test)]
 mod pools;
 #[cfg(test)]
 mod random;
+#[cfg(test)]
+mod readers;
 #[cfg(test)]
 mod trades;
 #[cfg(test)]
