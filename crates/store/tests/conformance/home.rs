@@ -47,6 +47,15 @@ impl Home {
         self.store = Some(self.engine.open(self.folder.path(), self.choices).await.unwrap());
     }
 
+    /// As after a crash, where the engine allows it: nothing is closed, nothing is written out.
+    pub async fn crash(&mut self) {
+        let after = scratch();
+        self.engine.copy(self.folder.path(), after.path());
+        self.store = None;
+        self.folder = after;
+        self.reopen().await;
+    }
+
     pub async fn digest(&self) -> B256 {
         self.view().await.digest(CHAIN).await.unwrap()
     }

@@ -3,6 +3,8 @@
 //! engine to the next is how an empty store is made, in `engine`.
 
 #[cfg(test)]
+mod against_model;
+#[cfg(test)]
 mod amend;
 #[cfg(test)]
 mod arrival;
@@ -12,6 +14,8 @@ mod blocks;
 mod chain;
 #[cfg(test)]
 mod commit;
+#[cfg(test)]
+mod compare;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
@@ -32,6 +36,8 @@ mod installation;
 mod journal;
 #[cfg(test)]
 mod made_facts;
+#[cfg(test)]
+mod model;
 #[cfg(test)]
 mod pools;
 #[cfg(test)]
