@@ -45,6 +45,8 @@ mod random;
 #[cfg(test)]
 mod readers;
 #[cfg(test)]
+mod sim_block;
+#[cfg(test)]
 mod trades;
 #[cfg(test)]
 mod wallets;
