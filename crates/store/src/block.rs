@@ -23,6 +23,8 @@ pub struct PreparedBlock {
     pub parent_hash: B256,
     pub timestamp: u64,
     pub tx_count: u32,
+    /// How many of its transactions have a receipt.
+    pub receipt_count: u32,
     pub has_traces: bool,
     pub(crate) rows: PreparedRows,
 }

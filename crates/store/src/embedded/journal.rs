@@ -96,7 +96,9 @@ impl Store {
     }
 
     pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {
-        self.inner.announcements.subscribe(chain)
+        // A version that cannot be read is told of by whoever asks for it.
+        let newest = || self.version(chain).map_or(0, |version| version.seq);
+        self.inner.announcements.subscribe(chain, newest)
     }
 }
 

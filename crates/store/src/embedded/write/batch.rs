@@ -227,7 +227,9 @@ impl<'a> Batch<'a> {
     fn prune_journal(&mut self, view: &View) -> Result<(), Error> {
         let slowest = view.readers(self.chain)?.into_iter().map(|(_, cursor)| cursor.seq).min();
         let keep = self.seq.saturating_sub(self.store.inner.journal_entries_min);
-        let last = slowest.map_or(keep, |slowest| slowest.min(keep));
+        // What this commit writes stays until the next: one batch must not write and remove a key.
+        let known = self.seq.saturating_sub(self.entries.len() as u64);
+        let last = slowest.unwrap_or(keep).min(keep).min(known);
         let tail = view.journal_tail(self.chain)?;
         let upto = last.min(tail.saturating_add(2 * self.entries.len() as u64 + 64));
         if upto < tail {
@@ -262,8 +264,7 @@ impl<'a> Batch<'a> {
         }
         let inner = &self.store.inner;
         let durability = if inner.durable { durability } else { Durability::Later };
-        engine::write(&inner.db, self.ops, durability)
-            .inspect_err(|_| self.store.forget_known_pools())?;
+        engine::write(&inner.db, self.ops, durability)?;
         inner.announcements.announce(self.chain, self.seq);
         Ok(())
     }

@@ -53,6 +53,7 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PreparedBlock {
         wallets: Vec::with_capacity(block.txs.len() * 2),
         facts,
     };
+    let receipt_count = block.receipts.iter().flatten().count() as u32;
     let mut packer = TxPacker::new(&summary.block_ref(), chain);
     for group in 0..groups::count(summary.tx_count) {
         rows.add_group(group, &mut block, &summary, &mut packer);
@@ -63,6 +64,7 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PreparedBlock {
         parent_hash: block.parent_hash,
         timestamp: block.timestamp,
         tx_count: summary.tx_count,
+        receipt_count,
         has_traces: summary.has_traces,
         rows: PreparedRows::Embedded(rows),
     }
