@@ -96,7 +96,7 @@ fn counts(trade: &Trade, contract: Address, market: Option<Market>) -> bool {
 fn compare_lowest(store: &Store, all: &[(TradePlace, Trade)], from: u64) {
     let view = store.view();
     for contract in [APES, CATS] {
-        for market in [None, Some(Market::OpenSea), Some(Market::ZeroX)] {
+        for market in [None, Some(Market::OPENSEA), Some(Market::ZEROX)] {
             let own = all.iter().filter(|((number, _), trade)| {
                 *number >= from && counts(trade, contract, market) && trade.in_native
             });
@@ -109,7 +109,7 @@ fn compare_lowest(store: &Store, all: &[(TradePlace, Trade)], from: u64) {
 }
 
 fn compare_pages(store: &Store, all: &[(TradePlace, Trade)], (from, to): (u64, u64), limit: usize) {
-    for market in [None, Some(Market::Blur)] {
+    for market in [None, Some(Market::BLUR)] {
         let own = all.iter().rev().filter(|((number, _), trade)| {
             (from..=to).contains(number) && counts(trade, APES, market)
         });
@@ -170,7 +170,7 @@ fn a_window_behind_very_many_cheaper_sales_still_has_its_lowest() {
     for number in 0..700u64 {
         let block = block(number, parent);
         parent = block.hash;
-        let sold = trade(APES, Market::Blur, number + 1, true);
+        let sold = trade(APES, Market::BLUR, number + 1, true);
         all.push(((number, 0), sold.clone()));
         let facts = Facts { trades: vec![sold], ..Facts::default() };
         let apply = vec![prepare(CHAIN, block, Proof::default(), facts)];
