@@ -9,6 +9,7 @@ mod camelot;
 mod event;
 mod family;
 mod lookup;
+mod pool_terms;
 mod slipstream;
 mod solidly;
 mod v2;
@@ -17,9 +18,10 @@ mod v4;
 
 pub use event::{Created, Event, EventReader, Flow, PoolEvent};
 pub use family::{
-    Exchange, ExchangeKind, Family, FindPool, Function, NodeAnswer, NodeCalls, PoolGuess, PoolTerms,
+    Exchange, ExchangeKind, Family, FindPool, Function, NodeAnswer, NodeCalls, PoolGuess,
 };
 pub use lookup::event_reader;
+pub use pool_terms::PoolTerms;
 
 /// All there are; in no order.
 pub static FAMILIES: &[&Family] = &[

@@ -4,7 +4,8 @@
 use alloy_primitives::b256;
 
 use super::event::{Created, EventReader, PoolEvent};
-use super::family::{Exchange, ExchangeKind, Family, PoolGuess, PoolTerms};
+use super::family::{Exchange, ExchangeKind, Family, PoolGuess};
+use super::pool_terms::PoolTerms;
 use super::v3;
 use crate::abi::{address, int24, topic, words};
 use crate::raw::Log;

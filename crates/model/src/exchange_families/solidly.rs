@@ -4,7 +4,8 @@
 use alloy_primitives::{Address, B256, b256, keccak256};
 
 use super::event::{Created, Event, EventReader, PoolEvent};
-use super::family::{Exchange, ExchangeKind, Family, PoolGuess, PoolTerms};
+use super::family::{Exchange, ExchangeKind, Family, PoolGuess};
+use super::pool_terms::PoolTerms;
 use super::v2;
 use crate::abi::{address, boolean, topic, uint, words};
 use crate::facts::PoolState;

@@ -4,8 +4,9 @@ use alloy_primitives::{Address, B256, U256, b256, keccak256};
 
 use super::event::{Created, Event, EventReader, Flow, PoolEvent};
 use super::family::{
-    Exchange, ExchangeKind, Family, FindPool, Function, NodeAnswer, NodeCalls, PoolGuess, PoolTerms,
+    Exchange, ExchangeKind, Family, FindPool, Function, NodeAnswer, NodeCalls, PoolGuess,
 };
+use super::pool_terms::PoolTerms;
 use crate::abi::{Words, address, int24, int256, joined, topic, uint, uint24, uint128, words};
 use crate::facts::{PoolState, RangeDelta};
 use crate::raw::Log;

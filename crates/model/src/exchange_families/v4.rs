@@ -5,7 +5,8 @@
 use alloy_primitives::{Address, B256, I256, U256, b256, keccak256};
 
 use super::event::{Created, Event, EventReader, Flow, PoolEvent};
-use super::family::{Exchange, ExchangeKind, Family, PoolGuess, PoolTerms};
+use super::family::{Exchange, ExchangeKind, Family, PoolGuess};
+use super::pool_terms::PoolTerms;
 use super::v3::ranged;
 use crate::abi::{address, int24, int128, joined, topic, uint24, uint128, words};
 use crate::facts::{PoolId, RangeDelta};
