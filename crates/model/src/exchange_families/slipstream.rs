@@ -27,7 +27,7 @@ impl ExchangeKind {
     pub const SLIPSTREAM: ExchangeKind = ExchangeKind(&FAMILY);
 }
 
-const POOL_CREATED: EventReader = EventReader {
+pub const POOL_CREATED: EventReader = EventReader {
     topic: b256!("ab0d57f0df537bb25e80245ef7748fa62353808c54d6e528a9dd20887aed9ac2"),
     signature: "PoolCreated(address,address,int24,address)",
     read: pool_created,

@@ -37,7 +37,7 @@ pub const SWAP: EventReader = EventReader {
     read: swap,
 };
 /// PancakeSwap adds what the protocol took of each token.
-const SWAP_PANCAKE: EventReader = EventReader {
+pub const SWAP_PANCAKE: EventReader = EventReader {
     topic: b256!("19b47279256b2a23a1665c810c8d55a1758940ee09377d4f8d26497a3577dc83"),
     signature: "Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)",
     read: swap_pancake,
