@@ -8,6 +8,7 @@ mod algebra;
 mod camelot;
 mod event;
 mod family;
+mod infinity_cl;
 mod lookup;
 mod pool_terms;
 mod slipstream;
@@ -32,4 +33,5 @@ pub static FAMILIES: &[&Family] = &[
     &solidly::FAMILY,
     &algebra::FAMILY,
     &slipstream::FAMILY,
+    &infinity_cl::FAMILY,
 ];
