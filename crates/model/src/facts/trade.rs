@@ -38,6 +38,8 @@ const NATIVE: u8 = 4;
 const SINGLE: u8 = 8;
 const MARKET_SHIFT: u8 = 4;
 const MARKET_MASK: u8 = 7;
+/// Codes from here on do not fit the flags and stand in the byte after them.
+const MARKET_APART: u8 = 7;
 const IN_NATIVE: u8 = 0x80;
 
 impl Trade {
@@ -55,8 +57,11 @@ impl Trade {
                 | flag(self.currency.is_zero(), NATIVE)
                 | flag(single, SINGLE)
                 | flag(self.in_native, IN_NATIVE)
-                | (self.market as u8) << MARKET_SHIFT,
+                | self.market.code().min(MARKET_APART) << MARKET_SHIFT,
         );
+        if self.market.code() >= MARKET_APART {
+            out.push(self.market.code());
+        }
         put_varint(out, u64::from(self.tx_index));
         put_varint(out, u64::from(self.log_index));
         for address in [&self.marketplace, &self.contract, &self.seller, &self.buyer] {
@@ -82,7 +87,7 @@ impl Trade {
         let flags = *take_bytes(input, 1)?.first()?;
         let index = |input: &mut &[u8]| u32::try_from(take_varint(input)?).ok();
         Some(Trade {
-            market: *Market::ALL.get(usize::from((flags >> MARKET_SHIFT) & MARKET_MASK))?,
+            market: Market::from_code(take_market(flags, input)?)?,
             reconciled: flags & RECONCILED != 0,
             mixed: flags & MIXED != 0,
             in_native: flags & IN_NATIVE != 0,
@@ -104,6 +109,13 @@ impl Trade {
                 _ => vec![(U256::unpack(input)?, U256::ONE)],
             },
         })
+    }
+}
+
+fn take_market(flags: u8, input: &mut &[u8]) -> Option<u8> {
+    match (flags >> MARKET_SHIFT) & MARKET_MASK {
+        MARKET_APART => take_bytes(input, 1)?.first().copied().filter(|it| *it >= MARKET_APART),
+        code => Some(code),
     }
 }
 
@@ -135,6 +147,24 @@ mod tests {
         ]
     }
 
+    fn a_trade() -> Trade {
+        Trade {
+            tx_index: 1,
+            log_index: 2,
+            market: Market::OPENSEA,
+            marketplace: Address::ZERO,
+            contract: Address::ZERO,
+            tokens: vec![(U256::ONE, U256::ONE)],
+            seller: Address::ZERO,
+            buyer: Address::ZERO,
+            currency: Address::ZERO,
+            price: U256::ONE,
+            mixed: true,
+            in_native: false,
+            reconciled: true,
+        }
+    }
+
     prop_compose! {
         fn trade()(
             (tx_index, log_index) in any::<(u32, u32)>(),
@@ -148,6 +178,23 @@ mod tests {
                 tx_index, log_index, market: Market::ALL[market], marketplace, contract, tokens,
                 seller, buyer, currency, price, mixed, in_native, reconciled,
             }
+        }
+    }
+
+    /// There are not yet as many marketplaces as codes, so one is made up for the writer.
+    #[test]
+    fn a_market_code_of_any_size_is_found_again_and_small_ones_cost_no_byte() {
+        for code in 0..u8::MAX {
+            let market = Market::new(code, "made up");
+            let trade = Trade { market, ..a_trade() };
+            let mut bytes = Vec::new();
+            trade.pack(&mut bytes);
+            let (flags, mut rest) = bytes.split_first().unwrap();
+            let length = rest.len();
+            assert_eq!(take_market(*flags, &mut rest), Some(code));
+            assert_eq!(length - rest.len(), usize::from(code >= 7), "{code}");
+            let read = Trade::unpack(&mut bytes.as_slice());
+            assert_eq!(read, Market::from_code(code).map(|_| trade));
         }
     }
 

@@ -2,15 +2,15 @@
 //!
 //! From 1.2 on `OrdersMatched` lists the orders of one match; before it they have no recipient.
 
-use super::order::{Item, Order};
-use super::{MATCHED, Parties, Payment, add};
-use crate::nft::sale::Sale;
-use crate::nft::scene::Scene;
+use super::order::{Item, MATCHED, Order};
+use super::payment::{Parties, Payment, add};
+use crate::marketplaces::sale::Sale;
+use crate::marketplaces::tx_context::TxContext;
 
 /// Takes the matched orders out of `orders`, match by match.
-pub fn groups<'a>(scene: &Scene, orders: &mut Vec<Order<'a>>) -> Vec<Vec<Order<'a>>> {
+pub fn groups<'a>(context: &TxContext, orders: &mut Vec<Order<'a>>) -> Vec<Vec<Order<'a>>> {
     let mut groups = Vec::new();
-    for event in scene.own_events().filter(|event| event.topic == MATCHED) {
+    for event in context.own_events().filter(|event| event.topic == MATCHED) {
         let mut group = Vec::new();
         for item in event.data().list(0, 1).into_iter().flatten() {
             // The same order can be filled in part by several matches: each takes the next.

@@ -4,31 +4,31 @@
 //! it belongs to a sale. Contracts are believed about their own tokens only.
 
 use alloy_primitives::{Address, B256, U256, b256};
-use model::raw::Log;
 
-use model::abi::{TRANSFER, Words, address};
+use crate::abi::{TRANSFER, Words, address};
+use crate::raw::Log;
 
 const SINGLE: B256 = b256!("c3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62");
 const BATCH: B256 = b256!("4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TokenForm {
     /// ERC721: the token's number is indexed.
-    Nft,
+    Erc721,
     /// ERC1155, with a quantity.
-    Multi,
+    Erc1155,
     /// Nothing indexed, as before the standard: an NFT or a coin, only the sale can tell.
-    Old,
+    Unindexed,
     /// As an ERC20 tells it; some NFTs do, too.
-    Coin,
+    Erc20,
 }
 
 /// One token, or a quantity of it, from one owner to another.
 #[derive(Clone, Debug)]
-pub struct Move {
+pub struct Transfer {
     /// Place of the log within the transaction.
     pub at: usize,
-    pub form: Form,
+    pub form: TokenForm,
     pub contract: Address,
     /// Who moved it; known for ERC1155 only.
     pub operator: Address,
@@ -42,7 +42,7 @@ pub struct Move {
 }
 
 #[derive(Clone, Debug)]
-pub struct Coin {
+pub struct CoinTransfer {
     pub at: usize,
     pub token: Address,
     pub from: Address,
@@ -51,25 +51,25 @@ pub struct Coin {
 }
 
 #[derive(Debug, Default)]
-pub struct Moves {
+pub struct Transfers {
     /// In the order of their logs.
-    pub list: Vec<Move>,
-    pub coins: Vec<Coin>,
+    pub list: Vec<Transfer>,
+    pub coins: Vec<CoinTransfer>,
     /// Places in `list`, sorted by contract, token and time.
     by_token: Vec<usize>,
 }
 
-impl Moves {
+impl Transfers {
     pub fn read(logs: &[Log]) -> Self {
-        let mut moves = Moves::default();
+        let mut transfers = Transfers::default();
         for (at, log) in logs.iter().enumerate() {
             // What cannot be read is some contract's own event of that name.
-            let _ = moves.add(at, log);
+            let _ = transfers.add(at, log);
         }
-        let mut by_token: Vec<usize> = (0..moves.list.len()).collect();
-        by_token.sort_by_key(|place| moves.list.get(*place).map(|m| (m.contract, m.id, m.at)));
-        moves.by_token = by_token;
-        moves
+        let mut by_token: Vec<usize> = (0..transfers.list.len()).collect();
+        by_token.sort_by_key(|place| transfers.list.get(*place).map(|m| (m.contract, m.id, m.at)));
+        transfers.by_token = by_token;
+        transfers
     }
 
     fn add(&mut self, at: usize, log: &Log) -> Option<()> {
@@ -77,31 +77,48 @@ impl Moves {
         let contract = log.address?;
         let kind = *topics.first()?;
         let mut push = |form, operator, from, to, id, left| {
-            self.list.push(Move { at, form, contract, operator, from, to, id, left, sold: false });
+            self.list.push(Transfer {
+                at,
+                form,
+                contract,
+                operator,
+                from,
+                to,
+                id,
+                left,
+                sold: false,
+            });
         };
         match topics {
             [_, from, to, id] if kind == TRANSFER => {
                 let id = U256::from_be_bytes(id.0);
-                push(Form::Nft, Address::ZERO, address(*from)?, address(*to)?, id, U256::ONE);
+                push(
+                    TokenForm::Erc721,
+                    Address::ZERO,
+                    address(*from)?,
+                    address(*to)?,
+                    id,
+                    U256::ONE,
+                );
             }
             [_, from, to] if kind == TRANSFER => {
                 let (from, to, amount) = (address(*from)?, address(*to)?, data.uint(0)?);
-                push(Form::Coin, Address::ZERO, from, to, amount, U256::ONE);
-                self.coins.push(Coin { at, token: contract, from, to, amount });
+                push(TokenForm::Erc20, Address::ZERO, from, to, amount, U256::ONE);
+                self.coins.push(CoinTransfer { at, token: contract, from, to, amount });
             }
             [_] if kind == TRANSFER => {
                 let (from, to, id) = (data.address(0)?, data.address(1)?, data.uint(2)?);
-                push(Form::Old, Address::ZERO, from, to, id, U256::ONE);
-                self.coins.push(Coin { at, token: contract, from, to, amount: id });
+                push(TokenForm::Unindexed, Address::ZERO, from, to, id, U256::ONE);
+                self.coins.push(CoinTransfer { at, token: contract, from, to, amount: id });
             }
             [_, operator, from, to] if kind == SINGLE => {
                 let (operator, from, to) = (address(*operator)?, address(*from)?, address(*to)?);
-                push(Form::Multi, operator, from, to, data.uint(0)?, data.uint(1)?);
+                push(TokenForm::Erc1155, operator, from, to, data.uint(0)?, data.uint(1)?);
             }
             [_, operator, from, to] if kind == BATCH => {
                 let (operator, from, to) = (address(*operator)?, address(*from)?, address(*to)?);
                 for (id, many) in data.uints(0)?.into_iter().zip(data.uints(1)?) {
-                    push(Form::Multi, operator, from, to, id, many);
+                    push(TokenForm::Erc1155, operator, from, to, id, many);
                 }
             }
             _ => {}
@@ -122,11 +139,11 @@ impl Moves {
     ///
     /// A token that is made for the sale comes from nobody instead. And what the event names may be
     /// an adapter that moves the tokens of another contract: then it is the transfer's operator.
-    pub fn claim(&mut self, wanted: &Wanted) -> Option<usize> {
-        let fits = |m: &Move| m.form != Form::Multi || m.left >= wanted.many;
-        let free = |m: &Move| !m.left.is_zero() && fits(m);
+    pub fn claim(&mut self, wanted: &SoldToken) -> Option<usize> {
+        let fits = |m: &Transfer| m.form != TokenForm::Erc1155 || m.left >= wanted.many;
+        let free = |m: &Transfer| !m.left.is_zero() && fits(m);
         let own = self.of(wanted.contract, wanted.id);
-        let find = |test: &dyn Fn(&Move) -> bool| {
+        let find = |test: &dyn Fn(&Transfer) -> bool| {
             own.iter()
                 .copied()
                 .find(|place| self.list.get(*place).is_some_and(|m| free(m) && test(m)))
@@ -136,15 +153,15 @@ impl Moves {
             .or_else(|| find(&|m| m.from.is_zero() && m.to == wanted.buyer))
             .or_else(|| find(&|m| m.from.is_zero()))
             .or_else(|| {
-                let adapted = |m: &Move| m.operator == wanted.contract && m.id == wanted.id;
+                let adapted = |m: &Transfer| m.operator == wanted.contract && m.id == wanted.id;
                 self.list.iter().position(|m| {
-                    m.form == Form::Multi && adapted(m) && m.from == wanted.seller && free(m)
+                    m.form == TokenForm::Erc1155 && adapted(m) && m.from == wanted.seller && free(m)
                 })
             })?;
         let claimed = self.list.get_mut(place)?;
         claimed.sold = true;
         claimed.left = match claimed.form {
-            Form::Multi => claimed.left.saturating_sub(wanted.many),
+            TokenForm::Erc1155 => claimed.left.saturating_sub(wanted.many),
             _ => U256::ZERO,
         };
         Some(place)
@@ -176,7 +193,7 @@ impl Moves {
 }
 
 /// What a sale says has moved.
-pub struct Wanted {
+pub struct SoldToken {
     pub contract: Address,
     pub id: U256,
     pub many: U256,

@@ -4,14 +4,14 @@
 
 use alloy_primitives::{Address, U512};
 
-use super::Ratio;
 use super::explain::{Price, smallest_units};
 use super::quote::Quote;
+use super::ratio::Ratio;
 use crate::facts::PoolId;
 
 /// What one pool says of the asked token.
 #[derive(Clone, Debug)]
-pub struct Heard {
+pub struct PoolQuote {
     pub pool: PoolId,
     /// The exchange's factory.
     pub factory: Address,
@@ -29,24 +29,21 @@ pub struct Heard {
 }
 
 impl Price {
-    /// The pool that gave the price, then the others that were heard, those that weigh most first.
-    pub fn heard(&self, most: usize) -> Vec<Heard> {
+    /// The pool that gave the price, then the others that were considered, those that weigh most first.
+    pub fn pool_quotes(&self, most: usize) -> Vec<PoolQuote> {
         let mut quotes: Vec<&Quote> = self.quotes.iter().collect();
         quotes.sort_by(|a, b| {
             let chosen = |it: &Quote| it.id == self.pool;
             chosen(b).cmp(&chosen(a)).then(b.weight.cmp(&a.weight)).then(a.id.cmp(&b.id))
         });
-        quotes.into_iter().take(most).map(|it| self.said(it)).collect()
+        quotes.into_iter().take(most).map(|it| self.pool_quote(it)).collect()
     }
 
-    fn said(&self, quote: &Quote) -> Heard {
+    fn pool_quote(&self, quote: &Quote) -> PoolQuote {
         let converted = || self.coin_usd.map(|coin| quote.usd.over(coin));
         // One coin is one coin, whatever a pool says it costs in dollars.
-        let native = match self.is_coin {
-            true => Some(Ratio::ONE),
-            false => quote.native.or_else(converted),
-        };
-        Heard {
+        let native = if self.is_coin { Some(Ratio::ONE) } else { quote.native.or_else(converted) };
+        PoolQuote {
             pool: quote.id,
             factory: quote.factory,
             partner: quote.partner.token,

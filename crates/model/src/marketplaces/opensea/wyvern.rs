@@ -6,13 +6,13 @@
 
 use alloy_primitives::{Address, B256, U256, b256};
 
-use super::moves::{Coin, Form, Move};
-use super::registry::Protocol;
-use super::sale::{Sale, add_token};
-use super::scene::{Event, Scene};
-use model::abi::Words;
+use crate::abi::Words;
+use crate::marketplaces::marketplace::Protocol;
+use crate::marketplaces::sale::{BASIS_POINTS, Sale, add_token};
+use crate::marketplaces::transfers::{CoinTransfer, TokenForm, Transfer};
+use crate::marketplaces::tx_context::{SaleEvent, TxContext};
 
-pub const MATCHED: B256 = b256!("c4109843e0b7d514e4c093114b863f8e7d8d9a458c372cd51bfe526b588006c9");
+const MATCHED: B256 = b256!("c4109843e0b7d514e4c093114b863f8e7d8d9a458c372cd51bfe526b588006c9");
 
 /// `atomicMatch_`: both orders as rows of words.
 const ATOMIC_MATCH: [u8; 4] = [0xab, 0x83, 0x4b, 0xab];
@@ -21,34 +21,36 @@ pub const PROTOCOL: Protocol = Protocol {
     name: "wyvern",
     protocol: "wyvern",
     versions: &["1", "2"],
-    topics: &[MATCHED],
+    events: &[(MATCHED, "OrdersMatched(bytes32,bytes32,address,address,uint256,bytes32)")],
+    claims_last: true,
     read,
 };
 
-fn read(scene: &Scene, sales: &mut Vec<Sale>) {
+fn read(context: &TxContext, sales: &mut Vec<Sale>) {
     let mut since = 0;
-    for event in scene.own_events() {
-        sales.extend(sales_of(scene, event, since).unwrap_or_default());
+    for event in context.own_events() {
+        sales.extend(sales_of(context, event, since).unwrap_or_default());
         since = event.at;
     }
 }
 
-fn sales_of(scene: &Scene, event: &Event, since: usize) -> Option<Vec<Sale>> {
+fn sales_of(context: &TxContext, event: &SaleEvent, since: usize) -> Option<Vec<Sale>> {
     let (maker, taker) = (event.indexed(1)?, event.indexed(2)?);
     let price = event.data().uint(2)?;
     let here = |at: usize| since <= at && at < event.at;
-    let free = |m: &&Move| here(m.at) && m.form != Form::Coin && !m.left.is_zero();
-    let moves: Vec<&Move> = scene.moves.list.iter().filter(free).collect();
-    let coins: Vec<&Coin> = scene.moves.coins.iter().filter(|coin| here(coin.at)).collect();
+    let free = |m: &&Transfer| here(m.at) && m.form != TokenForm::Erc20 && !m.left.is_zero();
+    let moves: Vec<&Transfer> = context.transfers.list.iter().filter(free).collect();
+    let coins: Vec<&CoinTransfer> =
+        context.transfers.coins.iter().filter(|coin| here(coin.at)).collect();
 
     let (seller, moved) = sold(&moves, maker, taker)?;
     let buyer = if seller == maker { taker } else { maker };
-    let call = scene.calldata(event.exchange).and_then(Call::read);
+    let call = context.calldata(event.exchange).and_then(Call::read);
     let currency = match &call {
         Some(call) => call.currency,
         None => {
             let payment =
-                |coin: &&&Coin| (coin.from, coin.to, coin.amount) == (buyer, seller, price);
+                |coin: &&&CoinTransfer| (coin.from, coin.to, coin.amount) == (buyer, seller, price);
             coins.iter().find(payment).map_or(Address::ZERO, |coin| coin.token)
         }
     };
@@ -78,15 +80,15 @@ fn sales_of(scene: &Scene, event: &Event, since: usize) -> Option<Vec<Sale>> {
 /// a token that is made in the moment of sale. Transfers of the old form count where none of
 /// today's fits and both sides agree.
 fn sold<'a>(
-    moves: &[&'a Move],
+    moves: &[&'a Transfer],
     maker: Address,
     taker: Address,
-) -> Option<(Address, Vec<&'a Move>)> {
-    let pick = |seller: Address, test: &dyn Fn(&Move) -> bool| {
-        let found: Vec<&Move> = moves.iter().copied().filter(|m| test(m)).collect();
+) -> Option<(Address, Vec<&'a Transfer>)> {
+    let pick = |seller: Address, test: &dyn Fn(&Transfer) -> bool| {
+        let found: Vec<&Transfer> = moves.iter().copied().filter(|m| test(m)).collect();
         (!found.is_empty()).then_some((seller, found))
     };
-    let today = |m: &Move| m.form != Form::Old;
+    let today = |m: &Transfer| m.form != TokenForm::Unindexed;
     pick(maker, &|m| today(m) && m.from == maker)
         .or_else(|| pick(taker, &|m| today(m) && m.from == taker && m.to == maker))
         .or_else(|| pick(maker, &|m| today(m) && m.from.is_zero() && m.to == taker))
@@ -121,6 +123,6 @@ impl Call {
     }
 
     fn fee_on_top(&self, price: U256) -> U256 {
-        price.saturating_mul(self.fee_on_top_bps) / U256::from(10_000)
+        price.saturating_mul(self.fee_on_top_bps) / BASIS_POINTS
     }
 }

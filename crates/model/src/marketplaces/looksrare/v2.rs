@@ -3,25 +3,35 @@
 
 use alloy_primitives::{B256, U256, b256};
 
-use super::registry::Protocol;
-use super::sale::Sale;
-use super::scene::Event;
+use crate::marketplaces::marketplace::Protocol;
+use crate::marketplaces::sale::Sale;
+use crate::marketplaces::tx_context::SaleEvent;
 
-pub const TAKER_BID: B256 =
-    b256!("3ee3de4684413690dee6fff1a0a4f92916a1b97d1c5a83cdf24671844306b2e3");
-pub const TAKER_ASK: B256 =
-    b256!("9aaa45d6db2ef74ead0751ea9113263d1dec1b50cea05f0ca2002cb8063564a4");
+const TAKER_BID: B256 = b256!("3ee3de4684413690dee6fff1a0a4f92916a1b97d1c5a83cdf24671844306b2e3");
+const TAKER_ASK: B256 = b256!("9aaa45d6db2ef74ead0751ea9113263d1dec1b50cea05f0ca2002cb8063564a4");
 
 pub const PROTOCOL: Protocol = Protocol {
     name: "looksrare-v2",
     protocol: "looksrare",
     versions: &["2"],
-    topics: &[TAKER_BID, TAKER_ASK],
-    read: |scene, sales| sales.extend(scene.own_events().filter_map(sale)),
+    events: &[
+        (
+            TAKER_BID,
+            "TakerBid((bytes32,uint256,bool),address,address,uint256,address,address,\
+             uint256[],uint256[],address[2],uint256[3])",
+        ),
+        (
+            TAKER_ASK,
+            "TakerAsk((bytes32,uint256,bool),address,address,uint256,address,address,\
+             uint256[],uint256[],address[2],uint256[3])",
+        ),
+    ],
+    claims_last: false,
+    read: |context, sales| sales.extend(context.own_events().filter_map(sale)),
 };
 
 /// Words 0–2 are about the order's nonce, 5 is the strategy.
-fn sale(event: &Event) -> Option<Sale> {
+fn sale(event: &SaleEvent) -> Option<Sale> {
     let data = event.data();
     let (ids, amounts) = (data.uints(8)?, data.uints(9)?);
     if ids.is_empty() || ids.len() != amounts.len() {

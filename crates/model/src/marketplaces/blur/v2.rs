@@ -7,30 +7,39 @@
 
 use alloy_primitives::{Address, B256, U256, address, b256};
 
-use super::registry::Protocol;
-use super::sale::Sale;
-use super::scene::{Event, Scene};
+use crate::marketplaces::marketplace::Protocol;
+use crate::marketplaces::sale::{BASIS_POINTS, Sale};
+use crate::marketplaces::tx_context::{SaleEvent, TxContext};
 
-pub const EXECUTION: B256 =
-    b256!("f2f66294df6fae7ac681cbe2f6d91c6904485929679dce263e8f6539b7d5c559");
-pub const PACKED: B256 = b256!("1d5e12b51dee5e4d34434576c3fb99714a85f57b0fd546ada4b0bddd736d12b2");
-pub const PACKED_TAKER_FEE: B256 =
+const EXECUTION: B256 = b256!("f2f66294df6fae7ac681cbe2f6d91c6904485929679dce263e8f6539b7d5c559");
+const PACKED: B256 = b256!("1d5e12b51dee5e4d34434576c3fb99714a85f57b0fd546ada4b0bddd736d12b2");
+const PACKED_TAKER_FEE: B256 =
     b256!("0fcf17fac114131b10f37b183c6a60f905911e52802caeeb3e6ea210398b81ab");
-pub const PACKED_MAKER_FEE: B256 =
+const PACKED_MAKER_FEE: B256 =
     b256!("7dc5c0699ac8dd5250cbe368a2fc3b4a2daadb120ad07f6cccea29f83482686e");
 
 /// Where the chain's table names none.
-pub const POOL: Address = address!("0000000000A39bb272e79075ade125fd351887Ac");
+const POOL: Address = address!("0000000000A39bb272e79075ade125fd351887Ac");
 
 pub const PROTOCOL: Protocol = Protocol {
     name: "blur-v2",
     protocol: "blur",
     versions: &["2"],
-    topics: &[EXECUTION, PACKED, PACKED_TAKER_FEE, PACKED_MAKER_FEE],
-    read: |scene, sales| sales.extend(scene.own_events().filter_map(|event| sale(scene, event))),
+    events: &[
+        (
+            EXECUTION,
+            "Execution((address,uint256,uint256,address,uint8),bytes32,uint256,uint256,\
+             (address,uint16),((address,uint16),(address,uint16)),uint8)",
+        ),
+        (PACKED, "Execution721Packed(bytes32,uint256,uint256)"),
+        (PACKED_TAKER_FEE, "Execution721TakerFeePacked(bytes32,uint256,uint256,uint256)"),
+        (PACKED_MAKER_FEE, "Execution721MakerFeePacked(bytes32,uint256,uint256,uint256)"),
+    ],
+    claims_last: false,
+    read: |context, sales| {
+        sales.extend(context.own_events().filter_map(|event| sale(context, event)))
+    },
 };
-
-const BASIS_POINTS: U256 = U256::from_limbs([10_000, 0, 0, 0]);
 
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
@@ -60,14 +69,14 @@ struct Execution {
     taker_fee_bps: U256,
 }
 
-fn sale(scene: &Scene, event: &Event) -> Option<Sale> {
+fn sale(context: &TxContext, event: &SaleEvent) -> Option<Sale> {
     let it = if event.topic == EXECUTION { whole(event) } else { packed(event) }?;
     let (on_top, currency) = match it.side {
         Side::Ask => (it.taker_fee_bps, Address::ZERO),
-        Side::Bid => (it.maker_fee_bps, scene.pool),
+        Side::Bid => (it.maker_fee_bps, context.native_pool.unwrap_or(POOL)),
     };
     let price = it.price.checked_add(it.price.checked_mul(on_top)? / BASIS_POINTS)?;
-    let (seller, buyer, certain) = parties(scene, &it);
+    let (seller, buyer, certain) = parties(context, &it);
     Some(Sale {
         log_index: event.log_index,
         market: event.market,
@@ -84,24 +93,24 @@ fn sale(scene: &Scene, event: &Event) -> Option<Sale> {
 }
 
 /// Seller, buyer, and whether a transfer tells so. The sender stands for a side nothing tells of.
-fn parties(scene: &Scene, it: &Execution) -> (Address, Address, bool) {
-    let own = scene.moves.of(it.contract, it.id);
-    let mut moves = own.iter().filter_map(|place| scene.moves.list.get(*place));
+fn parties(context: &TxContext, it: &Execution) -> (Address, Address, bool) {
+    let own = context.transfers.of(it.contract, it.id);
+    let mut moves = own.iter().filter_map(|place| context.transfers.list.get(*place));
     match it.side {
         Side::Ask => {
             let sold = moves.find(|moved| moved.from == it.maker);
-            (it.maker, sold.map_or(scene.sender, |moved| moved.to), sold.is_some())
+            (it.maker, sold.map_or(context.sender, |moved| moved.to), sold.is_some())
         }
         Side::Bid => {
             let sold = moves.find(|moved| moved.to == it.maker);
-            (sold.map_or(scene.sender, |moved| moved.from), it.maker, sold.is_some())
+            (sold.map_or(context.sender, |moved| moved.from), it.maker, sold.is_some())
         }
     }
 }
 
 /// Token (11 bytes), listing (1), trader (20); side (1), price (11), collection (20); with a fee:
 /// rate (12), recipient (20).
-fn packed(event: &Event) -> Option<Execution> {
+fn packed(event: &SaleEvent) -> Option<Execution> {
     let data = event.data();
     let (token, order) = (data.hash(1)?, data.hash(2)?);
     let fee_bps = match event.topic {
@@ -123,7 +132,7 @@ fn packed(event: &Event) -> Option<Execution> {
 
 /// Transfer (trader, id, amount, collection, kind), order hash, listing, price, maker's fee
 /// (recipient, rate), protocol's fee, taker's fee, side: all in place.
-fn whole(event: &Event) -> Option<Execution> {
+fn whole(event: &SaleEvent) -> Option<Execution> {
     let data = event.data();
     // ERC721 transfers leave the amount at zero.
     let many = data.uint(2)?.max(U256::ONE);

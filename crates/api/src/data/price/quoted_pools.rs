@@ -3,17 +3,17 @@
 use alloy_primitives::U256;
 use model::chain::Chain;
 use model::facts::{PoolId, PoolState};
-use model::price::{Heard, PoolAt, Price};
+use model::price::{PoolAt, PoolQuote, Price};
 
 use super::explain::{dollars, pool};
 use crate::data::row::Row;
 use crate::wire::Profile;
 
-/// Pools that were heard, of which at most so many are shown. How many there were is told apart.
-const HEARD_MAX: usize = 10;
+/// Pools that were considered, of which at most so many are shown. How many there were is told apart.
+const QUOTES_MAX: usize = 10;
 
 /// Where the pools' states are looked up.
-pub struct Held<'a> {
+pub struct QuotedPools<'a> {
     pub chain: &'a Chain,
     /// The token's own pools.
     pub own: &'a [PoolAt],
@@ -21,17 +21,17 @@ pub struct Held<'a> {
     pub native: &'a [PoolAt],
 }
 
-impl Held<'_> {
+impl QuotedPools<'_> {
     /// `told`: whether it is known when a pool last changed, which a node does not say.
     pub fn write(&self, out: &mut Vec<u8>, price: &Price, profile: Profile, told: bool) {
         out.push(b'[');
-        for (n, heard) in price.heard(HEARD_MAX).iter().enumerate() {
+        for (n, quote) in price.pool_quotes(QUOTES_MAX).iter().enumerate() {
             if n > 0 {
                 out.push(b',');
             }
             let mut row = Row::begin(out, profile);
-            self.pool(&mut row, heard, told);
-            match self.state_of(heard.pool) {
+            self.pool(&mut row, quote, told);
+            match self.state_of(quote.pool) {
                 Some(held) => state(row.name("state"), profile, held),
                 None => row.null("state"),
             }
@@ -40,17 +40,17 @@ impl Held<'_> {
         out.push(b']');
     }
 
-    fn pool(&self, row: &mut Row, heard: &Heard, told: bool) {
-        pool(row, "pool", heard.pool);
-        row.address("exchangeAddress", Some(heard.factory));
-        let exchange = self.chain.exchange_at(heard.factory);
+    fn pool(&self, row: &mut Row, quote: &PoolQuote, told: bool) {
+        pool(row, "pool", quote.pool);
+        row.address("exchangeAddress", Some(quote.factory));
+        let exchange = self.chain.exchange_at(quote.factory);
         row.text("exchangeName", exchange.map(|it| it.name.as_str()));
-        row.address("partner", Some(heard.partner));
-        row.text("nativeValue", heard.native_value.map(|it| it.to_string()).as_deref());
-        row.text("usdPriceFormatted", heard.usd.decimal(18).as_deref());
-        row.text("tokenSideLiquidityUsd", Some(&dollars(heard.token_side_micro_usd)));
-        row.text("partnerSideLiquidityUsd", Some(&dollars(heard.partner_side_micro_usd)));
-        row.number("changedAtBlock", told.then_some(heard.block));
+        row.address("partner", Some(quote.partner));
+        row.text("nativeValue", quote.native_value.map(|it| it.to_string()).as_deref());
+        row.text("usdPriceFormatted", quote.usd.decimal(18).as_deref());
+        row.text("tokenSideLiquidityUsd", Some(&dollars(quote.token_side_micro_usd)));
+        row.text("partnerSideLiquidityUsd", Some(&dollars(quote.partner_side_micro_usd)));
+        row.number("changedAtBlock", told.then_some(quote.block));
     }
 
     fn state_of(&self, id: PoolId) -> Option<&PoolState> {

@@ -5,29 +5,46 @@
 
 use alloy_primitives::{B256, U256, b256};
 
-use super::registry::Protocol;
+use super::market::Market;
+use super::marketplace::{Marketplace, Protocol};
 use super::sale::{ByContract, Sale, add_token};
-use super::scene::{Event, Scene};
-use model::abi::Words;
+use super::tx_context::{SaleEvent, TxContext};
+use crate::abi::Words;
 
-pub const INVENTORY: B256 =
-    b256!("3cbb63f144840e5b1b0a38a7c19211d2e89de4d7c5faf8b2d3c1776c302d1d33");
+const INVENTORY: B256 = b256!("3cbb63f144840e5b1b0a38a7c19211d2e89de4d7c5faf8b2d3c1776c302d1d33");
 
 const COMPLETE_SELL_OFFER: U256 = U256::from_limbs([1, 0, 0, 0]);
 const COMPLETE_BUY_OFFER: U256 = U256::from_limbs([2, 0, 0, 0]);
 const ERC721: U256 = U256::from_limbs([1, 0, 0, 0]);
 const ERC1155: U256 = U256::from_limbs([2, 0, 0, 0]);
 
-pub const PROTOCOL: Protocol =
-    Protocol { name: "x2y2", protocol: "x2y2", versions: &["1"], topics: &[INVENTORY], read };
+pub static MARKETPLACE: Marketplace = Marketplace { market: Market::X2Y2, protocols: &[PROTOCOL] };
 
-fn read(scene: &Scene, sales: &mut Vec<Sale>) {
-    for event in scene.own_events() {
+impl Market {
+    pub const X2Y2: Market = Market::new(3, "x2y2");
+}
+
+const PROTOCOL: Protocol = Protocol {
+    name: "x2y2",
+    protocol: "x2y2",
+    versions: &["1"],
+    events: &[(
+        INVENTORY,
+        "EvInventory(bytes32,address,address,uint256,uint256,uint256,uint256,uint256,address,\
+         bytes,(uint256,bytes),(uint8,uint256,uint256,uint256,bytes32,address,bytes,uint256,\
+         uint256,uint256,(uint256,address)[]))",
+    )],
+    claims_last: false,
+    read,
+};
+
+fn read(context: &TxContext, sales: &mut Vec<Sale>) {
+    for event in context.own_events() {
         sales.extend(item_sales(event).unwrap_or_default());
     }
 }
 
-fn item_sales(event: &Event) -> Option<Vec<Sale>> {
+fn item_sales(event: &SaleEvent) -> Option<Vec<Sale>> {
     let data = event.data();
     let (maker, taker) = (data.address(0)?, data.address(1)?);
     let (item, detail) = (data.inner(9)?, data.inner(10)?);

@@ -1,12 +1,16 @@
 //! One fulfilled order as its event tells it.
 
-use alloy_primitives::{Address, B256, U256};
+use alloy_primitives::{Address, B256, U256, b256};
 
-use crate::nft::scene::Event;
-use model::abi::Words;
+use crate::abi::Words;
+use crate::marketplaces::tx_context::SaleEvent;
+
+pub const FULFILLED: B256 =
+    b256!("9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31");
+pub const MATCHED: B256 = b256!("4b9f2d36e1b4c93de62cc077b00b1a91d84b6c31b4a14e012718dcca230689e7");
 
 pub struct Order<'a> {
-    pub event: &'a Event<'a>,
+    pub event: &'a SaleEvent<'a>,
     pub hash: B256,
     pub offerer: Address,
     /// Who filled it; of matched orders: nobody, or who matched them.
@@ -51,7 +55,7 @@ impl Item {
 }
 
 impl<'a> Order<'a> {
-    pub fn read(event: &'a Event<'a>) -> Option<Self> {
+    pub fn read(event: &'a SaleEvent<'a>) -> Option<Self> {
         let data = event.data();
         Some(Order {
             event,

@@ -1,38 +1,11 @@
-//! A sale as an exchange's event tells it, and how transfers make it a trade.
+//! How the transfers of a transaction make a sale that an event tells of a trade.
 //!
 //! In: what the event says, and the transaction's transfers. Out: a trade whose buyer is who has the
 //! tokens in the end. What the transfers do not bear out stays as the event told it and is marked.
 
 use alloy_primitives::{Address, U256};
-use model::facts::{Market, Trade};
-
-use super::moves::{Form, Moves, Wanted};
-
-pub struct Sale {
-    pub log_index: u32,
-    pub market: Market,
-    pub marketplace: Address,
-    pub contract: Address,
-    pub tokens: Vec<(U256, U256)>,
-    pub seller: Address,
-    /// As the event has it: often a router.
-    pub buyer: Address,
-    pub currency: Address,
-    pub price: U256,
-    pub mixed: bool,
-    /// False where the events leave open who paid how much.
-    pub certain: bool,
-}
-
-/// The tokens of an order: one trade is of one contract's tokens.
-pub type ByContract = Vec<(Address, Vec<(U256, U256)>)>;
-
-pub fn add_token(by_contract: &mut ByContract, contract: Address, token: (U256, U256)) {
-    match by_contract.iter_mut().find(|(known, _)| *known == contract) {
-        Some((_, tokens)) => tokens.push(token),
-        None => by_contract.push((contract, vec![token])),
-    }
-}
+use model::facts::Trade;
+use model::marketplaces::{Sale, SoldToken, TokenForm, Transfers};
 
 /// Whose transaction it is, and which token stands for the native coin there.
 pub struct Payer {
@@ -46,44 +19,45 @@ pub struct Claimed {
     places: Vec<Option<usize>>,
 }
 
-impl Sale {
-    pub fn claim(mut self, moves: &mut Moves) -> Claimed {
-        let mut places = Vec::with_capacity(self.tokens.len());
-        for (id, many) in &mut self.tokens {
-            let wanted = Wanted {
-                contract: self.contract,
+impl Claimed {
+    pub fn new(mut sale: Sale, transfers: &mut Transfers) -> Claimed {
+        let mut places = Vec::with_capacity(sale.tokens.len());
+        for (id, many) in &mut sale.tokens {
+            let wanted = SoldToken {
+                contract: sale.contract,
                 id: *id,
                 many: *many,
-                seller: self.seller,
-                buyer: self.buyer,
+                seller: sale.seller,
+                buyer: sale.buyer,
             };
-            let place = moves.claim(&wanted);
+            let place = transfers.claim(&wanted);
             // There is one of an ERC721 token, whatever the order says.
-            if place.and_then(|place| moves.list.get(place)).is_some_and(|m| m.form == Form::Nft) {
+            if place
+                .and_then(|place| transfers.list.get(place))
+                .is_some_and(|m| m.form == TokenForm::Erc721)
+            {
                 *many = U256::ONE;
             }
             places.push(place);
         }
-        let adapted = places.first().copied().flatten().and_then(|place| moves.list.get(place));
+        let adapted = places.first().copied().flatten().and_then(|place| transfers.list.get(place));
         if let Some(moved) = adapted {
-            self.contract = moved.contract;
+            sale.contract = moved.contract;
         }
-        Claimed { sale: self, places }
+        Claimed { sale, places }
     }
-}
 
-impl Claimed {
     /// Only after all sales of the transaction have claimed their transfers: a token that is sold on
     /// is not passed on.
-    pub fn settle(self, moves: &Moves, tx_index: u32, payer: &Payer) -> Trade {
+    pub fn settle(self, transfers: &Transfers, tx_index: u32, payer: &Payer) -> Trade {
         let Claimed { sale, places } = self;
-        let mut holders = places.iter().map(|place| moves.holder((*place)?, payer.sender));
+        let mut holders = places.iter().map(|place| transfers.holder((*place)?, payer.sender));
         let first = holders.next().flatten();
         let together = first.is_some() && holders.all(|holder| holder == first);
         // The native coin leaves no log: there the event's word has to do, with traces or without.
         let paid = sale.currency.is_zero()
             || sale.price.is_zero()
-            || moves.paid(sale.currency, sale.buyer, sale.seller);
+            || transfers.paid(sale.currency, sale.buyer, sale.seller);
         Trade {
             tx_index,
             log_index: sale.log_index,

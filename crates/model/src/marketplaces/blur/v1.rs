@@ -5,24 +5,30 @@
 
 use alloy_primitives::{B256, U256, b256};
 
-use super::registry::Protocol;
-use super::sale::Sale;
-use super::scene::Event;
-use model::abi::Words;
+use crate::abi::Words;
+use crate::marketplaces::marketplace::Protocol;
+use crate::marketplaces::sale::{BASIS_POINTS, Sale};
+use crate::marketplaces::tx_context::SaleEvent;
 
-pub const MATCHED: B256 = b256!("61cbb2a3dee0b6064c2e681aadd61677fb4ef319f0b547508d495626f5a62f64");
+const MATCHED: B256 = b256!("61cbb2a3dee0b6064c2e681aadd61677fb4ef319f0b547508d495626f5a62f64");
 
 pub const PROTOCOL: Protocol = Protocol {
     name: "blur-v1",
     protocol: "blur",
     versions: &["1"],
-    topics: &[MATCHED],
-    read: |scene, sales| sales.extend(scene.own_events().filter_map(sale)),
+    events: &[(
+        MATCHED,
+        "OrdersMatched(address,address,\
+             (address,uint8,address,address,uint256,uint256,address,uint256,uint256,\
+             uint256,(uint16,address)[],uint256,bytes),bytes32,\
+             (address,uint8,address,address,uint256,uint256,address,uint256,uint256,\
+             uint256,(uint16,address)[],uint256,bytes),bytes32)",
+    )],
+    claims_last: false,
+    read: |context, sales| sales.extend(context.own_events().filter_map(sale)),
 };
 
-const BASIS_POINTS: U256 = U256::from_limbs([10_000, 0, 0, 0]);
-
-fn sale(event: &Event) -> Option<Sale> {
+fn sale(event: &SaleEvent) -> Option<Sale> {
     let (sell, buy) = (event.data().inner(0)?, event.data().inner(2)?);
     let price = sell.uint(7)?;
     Some(Sale {

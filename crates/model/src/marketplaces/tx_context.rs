@@ -1,15 +1,14 @@
 //! One transaction as a decoder sees it: its own exchange's events, and all transfers.
 
 use alloy_primitives::{Address, B256};
-use model::facts::Market;
-use model::raw::{Log, Tx};
 
-use super::moves::Moves;
-use super::registry::Protocol;
-use model::abi::{Words, address};
+use super::market::Market;
+use super::transfers::Transfers;
+use crate::abi::{Words, address};
+use crate::raw::{Log, Tx};
 
 /// A log with which an exchange tells of a sale.
-pub struct Event<'a> {
+pub struct SaleEvent<'a> {
     /// Place of the log within the transaction.
     pub at: usize,
     pub log: &'a Log,
@@ -18,10 +17,11 @@ pub struct Event<'a> {
     pub topic: B256,
     pub market: Market,
     pub exchange: Address,
-    pub protocol: &'static Protocol,
+    /// The name of the protocol that reads it.
+    pub protocol: &'static str,
 }
 
-impl<'a> Event<'a> {
+impl<'a> SaleEvent<'a> {
     pub fn data(&self) -> Words<'a> {
         Words(self.log.data.as_ref().map_or(&[], |data| data.as_ref()))
     }
@@ -32,22 +32,23 @@ impl<'a> Event<'a> {
     }
 }
 
-pub struct Scene<'a> {
+pub struct TxContext<'a> {
     pub tx: Option<&'a Tx>,
     pub sender: Address,
     /// Of all exchanges, in the order of their logs.
-    pub events: &'a [Event<'a>],
-    pub moves: &'a Moves,
-    /// Where Blur's bids are paid from.
-    pub pool: Address,
-    pub protocol: &'static Protocol,
+    pub events: &'a [SaleEvent<'a>],
+    pub transfers: &'a Transfers,
+    /// Where a marketplace takes the native coin from that was deposited with it.
+    pub native_pool: Option<Address>,
+    /// The name of the protocol that reads now.
+    pub protocol: &'static str,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> TxContext<'a> {
     /// The events that are this decoder's to read.
-    pub fn own_events(&self) -> impl Iterator<Item = &'a Event<'a>> {
-        let name = self.protocol.name;
-        self.events.iter().filter(move |event| event.protocol.name == name)
+    pub fn own_events(&self) -> impl Iterator<Item = &'a SaleEvent<'a>> {
+        let name = self.protocol;
+        self.events.iter().filter(move |event| event.protocol == name)
     }
 
     /// What the exchange was called with, where the transaction is that call and no router's.
