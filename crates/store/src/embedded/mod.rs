@@ -4,6 +4,7 @@
 //! Must not be seen outside of the crate.
 
 mod buckets;
+mod codec;
 mod counts;
 mod digest;
 mod editions;

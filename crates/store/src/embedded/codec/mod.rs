@@ -1,0 +1,4 @@
+//! The bytes that values have on disk.
+
+#[cfg(test)]
+mod pinned;
