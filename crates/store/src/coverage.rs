@@ -1,12 +1,15 @@
 //! Which blocks are stored, as ranges without overlap.
 
-use model::raw::wire::{put_varint, take_varint};
-
 /// Sorted, disjoint, not touching; both ends belong to a range.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage(Vec<(u64, u64)>);
 
 impl Coverage {
+    /// Ranges that `ranges` gave, as an engine keeps them.
+    pub(crate) fn from_ranges(ranges: Vec<(u64, u64)>) -> Self {
+        Coverage(ranges)
+    }
+
     pub fn ranges(&self) -> &[(u64, u64)] {
         &self.0
     }
@@ -101,24 +104,6 @@ impl Coverage {
             candidate = from.checked_sub(1)?;
         }
         (candidate >= floor).then_some(candidate)
-    }
-
-    pub fn pack(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.0.len() * 8);
-        for (from, to) in &self.0 {
-            put_varint(&mut out, *from);
-            put_varint(&mut out, to - from);
-        }
-        out
-    }
-
-    pub fn unpack(mut input: &[u8]) -> Option<Self> {
-        let mut ranges = Vec::new();
-        while !input.is_empty() {
-            let from = take_varint(&mut input)?;
-            ranges.push((from, from.checked_add(take_varint(&mut input)?)?));
-        }
-        Some(Coverage(ranges))
     }
 }
 

@@ -10,9 +10,18 @@ pub enum Market {
 }
 
 impl Market {
-    /// Packed as its place in this list: new ones go to the end.
+    /// A market's code is its place in this list: new ones go to the end.
     pub const ALL: [Market; 5] =
         [Market::OpenSea, Market::Blur, Market::LooksRare, Market::X2Y2, Market::ZeroX];
+
+    /// Codes are in stores: never give one a new meaning.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
 
     pub fn name(self) -> &'static str {
         match self {
@@ -36,10 +45,11 @@ mod tests {
 
     #[test]
     fn every_market_is_found_by_its_name_in_any_case() {
-        for (place, market) in Market::ALL.into_iter().enumerate() {
+        for (place, market) in (0..).zip(Market::ALL) {
             assert_eq!(Market::from_name(market.name()), Some(market));
             assert_eq!(Market::from_name(&market.name().to_uppercase()), Some(market));
-            assert_eq!(market as usize, place, "the packed form is the place in the list");
+            assert_eq!(market.code(), place);
+            assert_eq!(Market::from_code(place), Some(market));
         }
         assert_eq!(Market::from_name("cryptopunks"), None);
     }

@@ -8,7 +8,7 @@ mod trade;
 pub use market::Market;
 pub use pool::{Pool, PoolFacts, PoolId};
 pub use pool_change::{Change, PoolChange, PoolState, RangeDelta};
-pub use trade::{Trade, pack_trades, unpack_trades};
+pub use trade::Trade;
 
 /// Everything found in one block.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -7,10 +7,10 @@ use model::chain::ChainId;
 use model::proof::Proof;
 
 use crate::Error;
+use crate::embedded::codec::rows::{pack_header, unpack_header};
 use crate::embedded::counts::Count;
 use crate::embedded::keys;
 use crate::embedded::read::View;
-use crate::embedded::rows::{pack_header, unpack_header};
 
 impl View {
     /// The journal is history and left out, as is what counts remember of it, how many senders were

@@ -3,9 +3,9 @@
 use alloy_primitives::B256;
 use fjall::Readable;
 use model::chain::ChainId;
-use model::raw::wire::take_bytes;
 
 use crate::Error;
+use crate::embedded::codec::take_bytes;
 use crate::embedded::keys;
 use crate::embedded::read::View;
 

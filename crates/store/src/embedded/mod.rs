@@ -1,6 +1,6 @@
 //! The embedded engine: tables of an ordered key-value LSM in a folder of this machine.
 //!
-//! Everything that is bytes on disk lives below here: keys, packed rows, counts, generations.
+//! Everything that is bytes on disk lives below here: keys, packed rows (`codec`), counts, generations.
 //! Must not be seen outside of the crate.
 
 mod buckets;
@@ -10,12 +10,10 @@ mod digest;
 mod editions;
 mod facts;
 mod generations;
-mod groups;
 mod journal;
 mod keys;
 mod open;
 pub mod read;
-mod rows;
 mod statistics;
 mod tables;
 mod tokens;

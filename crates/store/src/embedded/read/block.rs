@@ -7,8 +7,11 @@ use model::raw::{Block, Frame, Log};
 
 use super::View;
 use crate::Error;
-use crate::embedded::rows::{Anchor, TxPacker, TxRow, unpack_frames, unpack_header, unpack_logs};
-use crate::embedded::{groups, keys};
+use crate::embedded::codec::groups;
+use crate::embedded::codec::rows::{
+    Anchor, TxPacker, TxRow, unpack_frames, unpack_header, unpack_logs,
+};
+use crate::embedded::keys;
 
 /// How much of a block to read.
 #[derive(Clone, Copy, PartialEq)]

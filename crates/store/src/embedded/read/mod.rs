@@ -12,15 +12,16 @@ use alloy_primitives::B256;
 use fjall::Readable;
 use model::chain::ChainId;
 
-pub use crate::embedded::rows::{Anchor, Stamp, TxRow};
+pub use crate::embedded::codec::rows::{Anchor, Stamp, TxRow};
 pub use block::TxReader;
 pub use trades::{TradePlace, TradesPage, TradesQuestion};
 pub use wallet::{Place, WalletPage, WalletQuestion};
 
 use crate::Error;
 use crate::coverage::Coverage;
+use crate::embedded::codec::rows::{unpack_header, unpack_stamp};
+use crate::embedded::codec::unpack_coverage;
 use crate::embedded::keys;
-use crate::embedded::rows::{unpack_header, unpack_stamp};
 use crate::embedded::tables::Tables;
 
 pub struct View {
@@ -31,7 +32,7 @@ pub struct View {
 impl View {
     pub fn coverage(&self, chain: ChainId) -> Result<Coverage, Error> {
         match self.snapshot.get(&self.tables.coverage, keys::chain(chain))? {
-            Some(row) => Coverage::unpack(&row).ok_or(Error::BrokenRow { table: "coverage" }),
+            Some(row) => unpack_coverage(&row).ok_or(Error::BrokenRow { table: "coverage" }),
             None => Ok(Coverage::default()),
         }
     }

@@ -7,7 +7,7 @@ use model::facts::{Pool, PoolChange, PoolId, PoolState};
 
 use super::View;
 use crate::Error;
-use crate::embedded::keys;
+use crate::embedded::{codec, keys};
 
 /// How far back the last whole state is looked for behind changes of liquidity alone.
 const CHANGES_MAX: usize = 4096;
@@ -35,7 +35,8 @@ impl View {
         let mut pools = Vec::new();
         for item in self.snapshot.prefix(&self.tables.pools, prefix) {
             let (key, value) = item.into_inner()?;
-            let pool = keys::id_of_pool_key(&key).and_then(|id| Pool::unpack(id, &mut &*value));
+            let pool =
+                keys::id_of_pool_key(&key).and_then(|id| codec::pool::unpack(id, &mut &*value));
             pools.push(pool.ok_or(Error::BrokenRow { table: "pools" })?);
         }
         Ok(pools)
@@ -68,7 +69,7 @@ impl View {
             let (key, value) = item.into_inner()?;
             let broken = || Error::BrokenRow { table: "pool_states" };
             let number = !keys::last_number(&key).ok_or_else(broken)?;
-            let change = PoolChange::unpack(*id, &mut &*value).ok_or_else(broken)?;
+            let change = codec::pool_change::unpack(*id, &mut &*value).ok_or_else(broken)?;
             let is_whole = change.change.fold(None).is_some();
             changes.push((number, change));
             if is_whole {

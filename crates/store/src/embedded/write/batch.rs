@@ -9,6 +9,7 @@ use model::chain::ChainId;
 use super::{Committed, Prepared};
 use crate::Error;
 use crate::coverage::Coverage;
+use crate::embedded::codec::pack_coverage;
 use crate::embedded::generations::{Fingerprint, Generations};
 use crate::embedded::journal::{Entry, EntryKind};
 use crate::embedded::keys;
@@ -171,7 +172,7 @@ impl<'a> Batch<'a> {
         }
         let head = self.seq.to_be_bytes().to_vec();
         self.put(&t.meta, keys::journal_head(self.chain), head);
-        let coverage = (!self.coverage.is_empty()).then(|| self.coverage.pack());
+        let coverage = (!self.coverage.is_empty()).then(|| pack_coverage(&self.coverage));
         let key = Slice::from(keys::chain(self.chain));
         self.ops.push(Op { table: t.coverage.clone(), key, value: coverage });
         if self.generations != self.known_generations {

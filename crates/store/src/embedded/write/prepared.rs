@@ -7,8 +7,8 @@ use model::proof::Proof;
 use model::raw::{Block, Frame, Log, Receipt};
 use model::wallets::{Parties, parties};
 
-use crate::embedded::groups::{self, GROUP};
-use crate::embedded::rows::{Stamp, TxPacker, pack_frames, pack_header, pack_logs};
+use crate::embedded::codec::groups::{self, GROUP};
+use crate::embedded::codec::rows::{Stamp, TxPacker, pack_frames, pack_header, pack_logs};
 
 /// A block as rows, ready to be written or removed.
 pub struct Prepared {

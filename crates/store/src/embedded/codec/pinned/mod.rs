@@ -5,21 +5,21 @@ mod objects;
 
 use alloy_primitives::{Address, U256, hex};
 use model::chain::{ChainId, ExchangeKind};
-use model::facts::{
-    Change, Market, Pool, PoolChange, PoolId, PoolState, RangeDelta, Trade, pack_trades,
-    unpack_trades,
-};
+use model::facts::{Change, Market, Pool, PoolChange, PoolId, PoolState, RangeDelta, Trade};
 use model::proof::Proof;
 use model::raw::{AccessListItem, Authorization, Header, Log, Receipt, Tx, Withdrawal};
 use model::token::{Source, Token};
 
-use crate::coverage::Coverage;
-use crate::embedded::counts::Count;
-use crate::embedded::facts::FactsRow;
-use crate::embedded::rows::{
+use super::object::PackedObject;
+use super::rows::{
     Anchor, Stamp, TxPacker, pack_frames, pack_header, pack_logs, unpack_frames, unpack_header,
     unpack_logs,
 };
+use super::trade::{pack_trades, unpack_trades};
+use super::{Packed, pack_coverage, pool, pool_change, unpack_coverage};
+use crate::coverage::Coverage;
+use crate::embedded::counts::Count;
+use crate::embedded::facts::FactsRow;
 
 const BYTES: &str = include_str!("bytes.txt");
 
@@ -164,9 +164,9 @@ fn pools_have_the_bytes_they_always_had() {
             hooks: if kind == V4 { address(0x35) } else { Address::ZERO },
             stable: (kind == Solidly || kind == Camelot).then_some(kind == Solidly),
         };
-        let bytes = packed(|out| pool.pack(out));
+        let bytes = packed(|out| pool::pack(&pool, out));
         assert_pinned(&format!("pool.{code}"), &bytes);
-        assert_eq!(Pool::unpack(id, &mut bytes.as_slice()), Some(pool));
+        assert_eq!(pool::unpack(id, &mut bytes.as_slice()), Some(pool));
     }
     let (reserve0, reserve1) = (U256::from(1_000_000), U256::MAX);
     let sqrt_price = U256::ONE << 96;
@@ -180,9 +180,9 @@ fn pools_have_the_bytes_they_always_had() {
         ("liquidity", Change::Liquidity(ranges)),
     ] {
         let change = PoolChange { id, log_index: 130, change };
-        let bytes = packed(|out| change.pack(out));
+        let bytes = packed(|out| pool_change::pack(&change, out));
         assert_pinned(&format!("pool_change.{name}"), &bytes);
-        assert_eq!(PoolChange::unpack(id, &mut bytes.as_slice()), Some(change));
+        assert_eq!(pool_change::unpack(id, &mut bytes.as_slice()), Some(change));
     }
 }
 
@@ -207,6 +207,6 @@ fn tokens_counts_and_coverage_have_the_bytes_they_always_had() {
 
     let mut coverage = Coverage::default();
     [0, 1, 2, 900, 901, 20_000_000].into_iter().for_each(|number| coverage.insert(number));
-    assert_pinned("coverage", &coverage.pack());
-    assert_eq!(Coverage::unpack(&coverage.pack()), Some(coverage));
+    assert_pinned("coverage", &pack_coverage(&coverage));
+    assert_eq!(unpack_coverage(&pack_coverage(&coverage)), Some(coverage));
 }

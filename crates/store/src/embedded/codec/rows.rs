@@ -6,8 +6,12 @@
 use alloy_primitives::B256;
 use model::chain::ChainId;
 use model::proof::Proof;
-use model::raw::wire::{put_varint, take_bytes, take_varint, unpack_list};
-use model::raw::{Frame, Header, Log, Receipt, Tx, block_template};
+use model::raw::{Frame, Header, Log, Receipt, Tx};
+
+use super::bytes::{take_byte, take_bytes};
+use super::object::PackedObject;
+use super::value::{Packed, unpack_list};
+use super::varint::{put_varint, take_varint};
 
 /// What most questions need of a block, readable without the header behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,16 +44,16 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    pub fn pack(&self, out: &mut Vec<u8>) {
+    pub(crate) fn pack(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.hash.as_slice());
         put_varint(out, self.timestamp);
         out.push(u8::from(self.has_traces));
     }
 
-    pub fn unpack(number: u64, input: &mut &[u8]) -> Option<Self> {
+    pub(crate) fn unpack(number: u64, input: &mut &[u8]) -> Option<Self> {
         let hash = B256::from_slice(take_bytes(input, 32)?);
         let timestamp = take_varint(input)?;
-        let has_traces = *take_bytes(input, 1)?.first()? != 0;
+        let has_traces = take_byte(input)? != 0;
         Some(Anchor { number, hash, timestamp, has_traces })
     }
 
@@ -78,7 +82,7 @@ pub fn unpack_stamp(number: u64, input: &mut &[u8]) -> Option<Stamp> {
     let hash = B256::from_slice(take_bytes(input, 32)?);
     let timestamp = u64::from_be_bytes(take_bytes(input, 8)?.try_into().ok()?);
     let proof = u16::from_be_bytes(take_bytes(input, 2)?.try_into().ok()?);
-    let has_traces = *take_bytes(input, 1)?.first()? != 0;
+    let has_traces = take_byte(input)? != 0;
     let tx_count = u32::try_from(take_varint(input)?).ok()?;
     let proof = Proof::from_bits(proof);
     Some(Stamp { number, hash, timestamp, proof, tx_count, has_traces })
@@ -118,7 +122,14 @@ pub struct TxPacker {
 
 impl TxPacker {
     pub fn new(anchor: &Anchor, chain: ChainId) -> Self {
-        TxPacker { template: block_template(&anchor.template(), chain.0, 0) }
+        let template = Tx {
+            block_hash: Some(anchor.hash),
+            block_number: Some(anchor.number),
+            block_timestamp: Some(anchor.timestamp),
+            chain_id: Some(chain.0),
+            ..Tx::default()
+        };
+        TxPacker { template }
     }
 
     fn at(&mut self, index: u32) -> &Tx {
@@ -147,7 +158,7 @@ impl TxPacker {
     pub fn unpack(&mut self, index: u32, mut input: &[u8]) -> Option<TxRow> {
         let input = &mut input;
         let tx = Tx::unpack_with(self.at(index), input)?;
-        let mark = *take_bytes(input, 1)?.first()?;
+        let mark = take_byte(input)?;
         let receipt = match mark {
             NO_RECEIPT => None,
             _ => Some(Receipt::unpack_with(&receipt_template(&tx), input)?),
