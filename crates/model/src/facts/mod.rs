@@ -9,7 +9,7 @@ pub use crate::marketplaces::Market;
 pub use pool::{Pool, PoolFacts};
 pub use pool_change::{Change, PoolChange, PoolState, RangeDelta};
 pub use pool_id::PoolId;
-pub use trade::{Trade, pack_trades, unpack_trades};
+pub use trade::Trade;
 
 /// Everything found in one block.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! The journal's rows: entries by sequence, and the chain's version.
 
+use super::codec::take_bytes;
 use alloy_primitives::B256;
 use model::chain::ChainId;
-use model::raw::wire::take_bytes;
 use tokio::sync::watch;
 
 use super::keys;

@@ -7,10 +7,10 @@ use model::chain::ChainId;
 
 use super::{PLACE_KEY, Upgrade};
 use crate::Error;
+use crate::embedded::codec::rows::unpack_summary;
 use crate::embedded::engine::{self, Durability, Op, Slice, Snapshot, Table};
 use crate::embedded::journal::pack_version;
 use crate::embedded::keys;
-use crate::embedded::rows::unpack_summary;
 use crate::journal::{Origin, Version};
 
 /// An entry without an origin.

@@ -10,6 +10,7 @@ use crate::Error;
 use crate::block::PreparedBlock;
 use crate::change::Committed;
 use crate::coverage::Coverage;
+use crate::embedded::codec::pack_coverage;
 use crate::embedded::engine::{self, Durability, Op, Slice, Table};
 use crate::embedded::journal::{pack_entry, pack_version};
 use crate::embedded::keys;
@@ -211,7 +212,7 @@ impl<'a> Batch<'a> {
         if self.coverage.is_empty() {
             self.drop_key(&t.coverage, keys::chain(self.chain));
         } else {
-            self.put(&t.coverage, keys::chain(self.chain), self.coverage.pack());
+            self.put(&t.coverage, keys::chain(self.chain), pack_coverage(&self.coverage));
         }
         if self.generations != self.known_generations {
             self.put_generations(self.generations);

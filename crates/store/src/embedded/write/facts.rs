@@ -6,9 +6,9 @@ use model::facts::{Facts, Pool};
 use super::batch::Batch;
 use crate::Error;
 use crate::embedded::facts::FactsRow;
-use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;
+use crate::embedded::{codec, keys};
 
 /// Pools remembered as written: they turn up in block after block.
 const KNOWN_POOLS_MAX: usize = 200_000;
@@ -26,7 +26,7 @@ impl Batch<'_> {
         trades.priced.iter().for_each(|key| self.put(&t.nft_lowest, key, Vec::new()));
         for change in &facts.pools.changes {
             let mut value = Vec::with_capacity(48);
-            change.pack(&mut value);
+            codec::pool_change::pack(change, &mut value);
             let key = keys::pool_state(chain, generation, &change.id, number);
             self.put(&t.pool_states, key, value);
         }
@@ -67,7 +67,7 @@ impl Batch<'_> {
             }
             drop(known);
             let mut value = Vec::with_capacity(72);
-            pool.pack(&mut value);
+            codec::pool::pack(pool, &mut value);
             for pair in both_ways(pool) {
                 let key = keys::pool(chain, generation, pair, &pool.id);
                 self.put(&inner.tables.pools, key, value.clone());

@@ -3,7 +3,7 @@
 //!
 //! A group is a run of parts, each with its length in front; nothing stands for a part that is empty.
 
-use model::raw::wire::{put_varint, take_bytes, take_varint};
+use super::bytes::{put_counted, take_counted};
 
 /// Transactions to a row. More would make reading one of them dearer than writing saves.
 pub const GROUP: u32 = 16;
@@ -19,14 +19,12 @@ pub fn count(txs: u32) -> u32 {
 }
 
 pub fn put(out: &mut Vec<u8>, part: &[u8]) {
-    put_varint(out, part.len() as u64);
-    out.extend_from_slice(part);
+    put_counted(out, part);
 }
 
 /// The next part; `None` where the bytes are not a group's.
 pub fn take<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let length = usize::try_from(take_varint(input)?).ok()?;
-    take_bytes(input, length)
+    take_counted(input)
 }
 
 /// The part of the transaction at `index`; none where the group ends before it.

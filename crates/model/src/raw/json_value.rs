@@ -1,4 +1,4 @@
-//! One JSON-RPC value: read from its JSON text, written back as JSON, packed to bytes and back.
+//! One JSON-RPC value: read from its JSON text and written back as JSON.
 //!
 //! In: the text of one value as a node sent it. Out: an exact integer, hash, address or byte string,
 //! and whether writing it again gives the very same text. What does not (leading zeros, upper case,
@@ -16,12 +16,10 @@ pub enum Slot<T> {
     Odd(Option<T>, Box<str>),
 }
 
-pub trait Wire: Sized + PartialEq {
+pub trait JsonValue: Sized + PartialEq {
     /// The value and whether `write_json` would give back exactly `text`.
     fn read_json(text: &[u8]) -> Option<(Self, bool)>;
     fn write_json(&self, out: &mut Vec<u8>);
-    fn pack(&self, out: &mut Vec<u8>);
-    fn unpack(input: &mut &[u8]) -> Option<Self>;
 
     /// Takes the next value of a JSON object that is being read.
     #[inline]
@@ -43,7 +41,7 @@ pub trait Wire: Sized + PartialEq {
 }
 
 /// A value that may have any form.
-fn any_slot<T: Wire>(reader: &mut Reader<'_>) -> Option<Slot<T>> {
+fn any_slot<T: JsonValue>(reader: &mut Reader<'_>) -> Option<Slot<T>> {
     let mut same = *reader;
     let text = reader.value()?;
     if text == b"null" {
@@ -101,33 +99,6 @@ pub fn put_quantity(out: &mut Vec<u8>, big_endian: &[u8]) {
     out.push(b'"');
 }
 
-pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push((value as u8) | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-pub fn take_varint(input: &mut &[u8]) -> Option<u64> {
-    let mut value = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = input.split_first()?;
-        *input = rest;
-        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
-}
-
-pub fn take_bytes<'a>(input: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
-    let (head, rest) = input.split_at_checked(length)?;
-    *input = rest;
-    Some(head)
-}
-
 /// Digits of a quantity: hex with `0x`, or a plain JSON integer as some nodes write it.
 fn quantity(text: &[u8]) -> Option<(U256, bool)> {
     let Some(inner) = unquoted(text) else {
@@ -165,7 +136,7 @@ fn small(digits: &[u8]) -> u64 {
     })
 }
 
-impl Wire for u64 {
+impl JsonValue for u64 {
     fn read_json(text: &[u8]) -> Option<(Self, bool)> {
         let (value, exact) = quantity(text)?;
         Some((u64::try_from(value).ok()?, exact))
@@ -178,15 +149,9 @@ impl Wire for u64 {
     fn write_json(&self, out: &mut Vec<u8>) {
         put_quantity(out, &self.to_be_bytes());
     }
-    fn pack(&self, out: &mut Vec<u8>) {
-        put_varint(out, *self);
-    }
-    fn unpack(input: &mut &[u8]) -> Option<Self> {
-        take_varint(input)
-    }
 }
 
-impl Wire for U256 {
+impl JsonValue for U256 {
     fn read_json(text: &[u8]) -> Option<(Self, bool)> {
         quantity(text)
     }
@@ -211,19 +176,9 @@ impl Wire for U256 {
     fn write_json(&self, out: &mut Vec<u8>) {
         put_quantity(out, &self.to_be_bytes::<32>());
     }
-    fn pack(&self, out: &mut Vec<u8>) {
-        let bytes = self.to_be_bytes::<32>();
-        let used = bytes.get(self.leading_zeros() / 8..).unwrap_or_default();
-        out.push(used.len() as u8);
-        out.extend_from_slice(used);
-    }
-    fn unpack(input: &mut &[u8]) -> Option<Self> {
-        let length = usize::from(*take_bytes(input, 1)?.first()?);
-        U256::try_from_be_slice(take_bytes(input, length)?)
-    }
 }
 
-impl Wire for bool {
+impl JsonValue for bool {
     fn read_json(text: &[u8]) -> Option<(Self, bool)> {
         match text {
             b"true" => Some((true, true)),
@@ -234,15 +189,9 @@ impl Wire for bool {
     fn write_json(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(if *self { b"true" } else { b"false" });
     }
-    fn pack(&self, out: &mut Vec<u8>) {
-        out.push(u8::from(*self));
-    }
-    fn unpack(input: &mut &[u8]) -> Option<Self> {
-        Some(*take_bytes(input, 1)?.first()? != 0)
-    }
 }
 
-impl Wire for Bytes {
+impl JsonValue for Bytes {
     fn read_json(text: &[u8]) -> Option<(Self, bool)> {
         let digits = unquoted(text)?.strip_prefix(b"0x")?;
         let bytes = hex::decode(digits).ok()?;
@@ -251,19 +200,11 @@ impl Wire for Bytes {
     fn write_json(&self, out: &mut Vec<u8>) {
         put_data(out, self);
     }
-    fn pack(&self, out: &mut Vec<u8>) {
-        put_varint(out, self.len() as u64);
-        out.extend_from_slice(self);
-    }
-    fn unpack(input: &mut &[u8]) -> Option<Self> {
-        let length = usize::try_from(take_varint(input)?).ok()?;
-        Some(Bytes::copy_from_slice(take_bytes(input, length)?))
-    }
 }
 
 macro_rules! fixed {
     ($($name:ty, $length:literal);*) => {$(
-        impl Wire for $name {
+        impl JsonValue for $name {
             fn read_json(text: &[u8]) -> Option<(Self, bool)> {
                 let digits = unquoted(text)?.strip_prefix(b"0x")?;
                 if digits.len() != 2 * $length {
@@ -283,19 +224,13 @@ macro_rules! fixed {
             fn write_json(&self, out: &mut Vec<u8>) {
                 put_data(out, self.as_slice());
             }
-            fn pack(&self, out: &mut Vec<u8>) {
-                out.extend_from_slice(self.as_slice());
-            }
-            fn unpack(input: &mut &[u8]) -> Option<Self> {
-                take_bytes(input, $length)?.try_into().ok().map(|b: [u8; $length]| <$name>::from(b))
-            }
         }
     )*};
 }
 fixed!(B256, 32; Address, 20; B64, 8; Bloom, 256);
 
 /// Lists of plain values (topics, blob hashes, uncles). Lists of objects come from the object macro.
-impl Wire for Vec<B256> {
+impl JsonValue for Vec<B256> {
     fn read_json(text: &[u8]) -> Option<(Self, bool)> {
         let mut reader = Reader::new(text);
         let (mut list, mut exact, mut is_first) = (Vec::new(), true, true);
@@ -321,13 +256,6 @@ impl Wire for Vec<B256> {
     fn write_json(&self, out: &mut Vec<u8>) {
         write_list(self, out, |item, out| item.write_json(out));
     }
-    fn pack(&self, out: &mut Vec<u8>) {
-        put_varint(out, self.len() as u64);
-        self.iter().for_each(|item| item.pack(out));
-    }
-    fn unpack(input: &mut &[u8]) -> Option<Self> {
-        unpack_list(input, B256::unpack)
-    }
 }
 
 pub fn write_list<T>(list: &[T], out: &mut Vec<u8>, mut each: impl FnMut(&T, &mut Vec<u8>)) {
@@ -339,14 +267,4 @@ pub fn write_list<T>(list: &[T], out: &mut Vec<u8>, mut each: impl FnMut(&T, &mu
         each(item, out);
     }
     out.push(b']');
-}
-
-pub fn unpack_list<T>(input: &mut &[u8], each: impl Fn(&mut &[u8]) -> Option<T>) -> Option<Vec<T>> {
-    let count = usize::try_from(take_varint(input)?).ok()?;
-    // A broken count must not reserve memory: every item takes at least one byte.
-    let mut list = Vec::with_capacity(count.min(input.len()));
-    for _ in 0..count {
-        list.push(each(input)?);
-    }
-    Some(list)
 }

@@ -6,8 +6,12 @@
 use alloy_primitives::B256;
 use model::chain::ChainId;
 use model::proof::Proof;
-use model::raw::wire::{put_varint, take_bytes, take_varint, unpack_list};
-use model::raw::{Frame, Header, Log, Receipt, Tx, block_template};
+use model::raw::{Frame, Header, Log, Receipt, Tx};
+
+use super::bytes::{take_byte, take_bytes};
+use super::object::PackedObject;
+use super::value::{Packed, unpack_list};
+use super::varint::{put_varint, take_varint};
 
 use crate::block::{BlockRef, BlockSummary};
 
@@ -51,7 +55,7 @@ pub fn unpack_summary(number: u64, input: &mut &[u8]) -> Option<BlockSummary> {
     let hash = B256::from_slice(take_bytes(input, 32)?);
     let timestamp = u64::from_be_bytes(take_bytes(input, 8)?.try_into().ok()?);
     let proof = u16::from_be_bytes(take_bytes(input, 2)?.try_into().ok()?);
-    let has_traces = *take_bytes(input, 1)?.first()? != 0;
+    let has_traces = take_byte(input)? != 0;
     let tx_count = u32::try_from(take_varint(input)?).ok()?;
     let proof = Proof::from_bits(proof);
     Some(BlockSummary { number, hash, timestamp, proof, tx_count, has_traces })
@@ -91,7 +95,14 @@ pub struct TxPacker {
 
 impl TxPacker {
     pub fn new(block: &BlockRef, chain: ChainId) -> Self {
-        TxPacker { template: block_template(&header_template(block), chain.0, 0) }
+        let template = Tx {
+            block_hash: Some(block.hash),
+            block_number: Some(block.number),
+            block_timestamp: Some(block.timestamp),
+            chain_id: Some(chain.0),
+            ..Tx::default()
+        };
+        TxPacker { template }
     }
 
     fn at(&mut self, index: u32) -> &Tx {
@@ -120,7 +131,7 @@ impl TxPacker {
     pub fn unpack(&mut self, index: u32, mut input: &[u8]) -> Option<TxRow> {
         let input = &mut input;
         let tx = Tx::unpack_with(self.at(index), input)?;
-        let mark = *take_bytes(input, 1)?.first()?;
+        let mark = take_byte(input)?;
         let receipt = match mark {
             NO_RECEIPT => None,
             _ => Some(Receipt::unpack_with(&receipt_template(&tx), input)?),
