@@ -95,14 +95,14 @@ fn sale(context: &TxContext, event: &SaleEvent) -> Option<Sale> {
 /// Seller, buyer, and whether a transfer tells so. The sender stands for a side nothing tells of.
 fn parties(context: &TxContext, it: &Execution) -> (Address, Address, bool) {
     let own = context.transfers.of(it.contract, it.id);
-    let mut moves = own.iter().filter_map(|place| context.transfers.list.get(*place));
+    let mut transfers = own.iter().filter_map(|place| context.transfers.list.get(*place));
     match it.side {
         Side::Ask => {
-            let sold = moves.find(|moved| moved.from == it.maker);
+            let sold = transfers.find(|moved| moved.from == it.maker);
             (it.maker, sold.map_or(context.sender, |moved| moved.to), sold.is_some())
         }
         Side::Bid => {
-            let sold = moves.find(|moved| moved.to == it.maker);
+            let sold = transfers.find(|moved| moved.to == it.maker);
             (sold.map_or(context.sender, |moved| moved.from), it.maker, sold.is_some())
         }
     }

@@ -39,11 +39,11 @@ fn sales_of(context: &TxContext, event: &SaleEvent, since: usize) -> Option<Vec<
     let price = event.data().uint(2)?;
     let here = |at: usize| since <= at && at < event.at;
     let free = |m: &&Transfer| here(m.at) && m.form != TokenForm::Erc20 && !m.left.is_zero();
-    let moves: Vec<&Transfer> = context.transfers.list.iter().filter(free).collect();
+    let transfers: Vec<&Transfer> = context.transfers.list.iter().filter(free).collect();
     let coins: Vec<&CoinTransfer> =
         context.transfers.coins.iter().filter(|coin| here(coin.at)).collect();
 
-    let (seller, moved) = sold(&moves, maker, taker)?;
+    let (seller, moved) = sold(&transfers, maker, taker)?;
     let buyer = if seller == maker { taker } else { maker };
     let call = context.calldata(event.exchange).and_then(Call::read);
     let currency = match &call {
@@ -80,12 +80,12 @@ fn sales_of(context: &TxContext, event: &SaleEvent, since: usize) -> Option<Vec<
 /// a token that is made in the moment of sale. Transfers of the old form count where none of
 /// today's fits and both sides agree.
 fn sold<'a>(
-    moves: &[&'a Transfer],
+    transfers: &[&'a Transfer],
     maker: Address,
     taker: Address,
 ) -> Option<(Address, Vec<&'a Transfer>)> {
     let pick = |seller: Address, test: &dyn Fn(&Transfer) -> bool| {
-        let found: Vec<&Transfer> = moves.iter().copied().filter(|m| test(m)).collect();
+        let found: Vec<&Transfer> = transfers.iter().copied().filter(|m| test(m)).collect();
         (!found.is_empty()).then_some((seller, found))
     };
     let today = |m: &Transfer| m.form != TokenForm::Unindexed;

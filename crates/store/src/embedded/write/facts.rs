@@ -10,9 +10,6 @@ use crate::embedded::open::Store;
 use crate::embedded::read::View;
 use crate::embedded::{codec, keys};
 
-/// Pools remembered as written: they turn up in block after block.
-const KNOWN_POOLS_MAX: usize = 200_000;
-
 impl Batch<'_> {
     /// Into one generation.
     pub(super) fn put_facts(&mut self, generation: u8, number: u64, facts: &Facts) {
@@ -57,15 +54,11 @@ impl Batch<'_> {
     fn put_pools(&mut self, generation: u8, pools: &[Pool]) {
         let (chain, inner) = (self.chain, self.store.inner.clone());
         for pool in pools {
-            let mut known =
-                inner.known_pools.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            if known.len() >= KNOWN_POOLS_MAX {
-                known.clear();
-            }
-            if !known.insert((chain, generation, pool.id)) {
+            let place = (chain, generation, pool.id);
+            if inner.known_pools.get(&place).is_some() {
                 continue;
             }
-            drop(known);
+            inner.known_pools.insert(place, ());
             let mut value = Vec::with_capacity(72);
             codec::pool::pack(pool, &mut value);
             for pair in both_ways(pool) {
@@ -79,7 +72,7 @@ impl Batch<'_> {
 impl Store {
     /// After a commit that failed, or a generation that went: they are written again when next seen.
     pub fn forget_known_pools(&self) {
-        self.inner.known_pools.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
+        self.inner.known_pools.clear();
     }
 }
 
