@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use model::chain::Operation;
-use model::price::{self, Book, NoPrice, PoolAt, Price, Question, Ratio, Settings};
+use model::price::{self, NoPrice, PoolAt, Price, PricingTable, Question, Ratio, Settings};
 use store::{Coverage, Version, View};
 
 use super::coverage::RestsOn;
@@ -109,7 +109,7 @@ impl Pricing<'_> {
             Some(stored) => stored.timestamp,
             None => self.time_at_node().await?,
         };
-        let book = Book::of(chain, time).ok_or_else(|| {
+        let book = PricingTable::of(chain, time).ok_or_else(|| {
             let why = "no token has a price there: its table names no wrapped native coin";
             ApiError::NotFound(format!("{}: {why}", chain.slug))
         })?;
@@ -129,7 +129,7 @@ impl Pricing<'_> {
 
     async fn write(
         &self,
-        book: &Book,
+        book: &PricingTable,
         time: u64,
         token: &Shown,
         pools: &Pools,
@@ -170,7 +170,7 @@ impl Pricing<'_> {
         Ok(body.into())
     }
 
-    fn price(&self, book: &Book, token: &Shown, pools: &Pools) -> Result<Price, NoPrice> {
+    fn price(&self, book: &PricingTable, token: &Shown, pools: &Pools) -> Result<Price, NoPrice> {
         let question = Question {
             token: self.asked.token,
             decimals: token.decimals,
@@ -184,7 +184,7 @@ impl Pricing<'_> {
         price::price(book, &question, &settings)
     }
 
-    fn gather<'b>(&'b self, book: &'b Book, block: u64) -> Gather<'b> {
+    fn gather<'b>(&'b self, book: &'b PricingTable, block: u64) -> Gather<'b> {
         let (first, newest) = self.coverage.range_of(block).unwrap_or((block, block));
         Gather {
             view: &self.view,
@@ -198,7 +198,12 @@ impl Pricing<'_> {
         }
     }
 
-    async fn stored(&self, book: &Book, block: u64, token: &Shown) -> Result<Pools, ApiError> {
+    async fn stored(
+        &self,
+        book: &PricingTable,
+        block: u64,
+        token: &Shown,
+    ) -> Result<Pools, ApiError> {
         let gather = self.gather(book, block);
         let native = gather.native().await?;
         let (address, exchange) = (self.asked.token, self.asked.exchange);
@@ -216,7 +221,7 @@ impl Pricing<'_> {
     /// Asks a node for what the store does not hold at the block.
     async fn complete(
         &self,
-        book: &Book,
+        book: &PricingTable,
         pools: &mut Pools,
         hash: Option<alloy_primitives::B256>,
     ) -> Result<(), ApiError> {
@@ -281,7 +286,7 @@ impl Pricing<'_> {
     }
 
     /// Why there is no price where the token's decimals are not known.
-    async fn uncounted(&self, book: &Book, why: Unknown) -> Result<ApiError, ApiError> {
+    async fn uncounted(&self, book: &PricingTable, why: Unknown) -> Result<ApiError, ApiError> {
         let (token, slug) = (self.asked.token, &self.served.chain.slug);
         let has_pools = self.gather(book, self.asked.block).knows(token).await?;
         let unknown = format!("the decimals of {token:#x} on {slug} are not known");
@@ -332,7 +337,7 @@ impl Pricing<'_> {
         if !self.coverage.covers(block, asked.block) {
             return Ok(None);
         }
-        let Some(book) = Book::of(&self.served.chain, then) else { return Ok(None) };
+        let Some(book) = PricingTable::of(&self.served.chain, then) else { return Ok(None) };
         let pools = self.stored(&book, block, token).await?;
         Ok(self.price(&book, token, &pools).ok().map(|it| it.usd))
     }

@@ -13,7 +13,7 @@ pub use range::{BlockRange, Blocks};
 use alloy_primitives::Address;
 use model::chain::Operation;
 use model::facts::Market;
-use model::raw::wire::Wire;
+use model::raw::json_value::JsonValue;
 
 use crate::app::{App, ServedChain};
 use crate::error::ApiError;

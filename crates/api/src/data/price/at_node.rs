@@ -8,7 +8,7 @@ use alloy_primitives::{Address, B256};
 use model::abi::Words;
 use model::chain::{Chain, ChainId, Exchange};
 use model::facts::{Pool, PoolId, PoolState};
-use model::price::{Book, PoolAt};
+use model::price::{PoolAt, PricingTable};
 use quick_cache::sync::Cache;
 
 use super::partners;
@@ -36,7 +36,7 @@ pub struct AskNode<'a> {
     pub contracts: &'a Contracts,
     pub pool: &'a rpc::Pool,
     pub chain: &'a Chain,
-    pub book: &'a Book,
+    pub book: &'a PricingTable,
     pub at: Where,
 }
 

@@ -3,7 +3,7 @@
 use model::facts::PoolId;
 use model::price::{Confidence, Doubt, Dropped, Price};
 
-use super::heard::Held;
+use super::quoted_pools::QuotedPools;
 use crate::data::row::Row;
 use crate::wire::Profile;
 
@@ -13,7 +13,7 @@ const DROPPED_MAX: usize = 32;
 /// Beside the price itself.
 pub struct Explained<'a> {
     pub price: &'a Price,
-    pub held: Held<'a>,
+    pub pools: QuotedPools<'a>,
     /// `store` or `node`.
     pub source: &'static str,
     /// Of the pool's last change, where the block is stored.
@@ -43,7 +43,7 @@ impl Explained<'_> {
         row.text("confidence", Some(confidence(price.confidence)));
         let doubts: Vec<&str> = price.doubts.iter().copied().map(doubt).collect();
         row.name("doubts").extend_from_slice(serde_json::json!(doubts).to_string().as_bytes());
-        self.held.write(row.name("pools"), price, self.profile, self.source == "store");
+        self.pools.write(row.name("pools"), price, self.profile, self.source == "store");
         if self.with_dropped {
             let out = row.name("dropped");
             out.push(b'[');

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::facts::{Pool, PoolId};
-use model::price::{self, Book, PoolAt, Question, Settings};
+use model::price::{self, PoolAt, PricingTable, Question, Settings};
 use quick_cache::sync::Cache;
 use store::{PoolStatesQuery, StateAt, Version, View};
 
@@ -44,7 +44,7 @@ pub struct Gather<'a> {
     pub view: &'a View,
     pub memory: &'a Memory,
     pub chain: ChainId,
-    pub book: &'a Book,
+    pub book: &'a PricingTable,
     /// Every block between these is stored: what a pool held before them may have changed unseen.
     pub blocks: (u64, u64),
     /// The last one of which that is so, too.

@@ -5,13 +5,13 @@ pub mod asked;
 pub mod at_node;
 pub mod explain;
 pub mod gather;
-pub mod heard;
+pub mod quoted_pools;
 pub mod write;
 
 use alloy_primitives::Address;
 use bytes::Bytes;
 use model::chain::Chain;
-use model::price::Book;
+use model::price::PricingTable;
 
 use crate::kept::Kept;
 
@@ -34,7 +34,7 @@ impl Prices {
 }
 
 /// The tokens that a token is priced against.
-pub fn partners(book: &Book, token: Address) -> Vec<Address> {
+pub fn partners(book: &PricingTable, token: Address) -> Vec<Address> {
     let stables = book.stables.iter().map(|(stable, _)| *stable);
     std::iter::once(book.wrapped).chain(stables).filter(|it| *it != token).collect()
 }

@@ -5,7 +5,7 @@ use model::price::{PoolAt, Price, Ratio, percent_change};
 
 use super::asked::Asked;
 use super::explain::{Explained, dollars, pool};
-use super::heard::Held;
+use super::quoted_pools::QuotedPools;
 use crate::data::row::Row;
 use crate::tokens::Shown;
 use crate::wire::Profile;
@@ -50,7 +50,7 @@ impl PriceRecord<'_> {
             let (own, native) = self.pools;
             let explained = Explained {
                 price,
-                held: Held { chain: self.chain, own, native },
+                pools: QuotedPools { chain: self.chain, own, native },
                 source: self.source,
                 changed_at: self.changed_at,
                 with_dropped: asked.explain,

@@ -8,8 +8,8 @@ use model::raw::{Block, Frame, Log, Receipt};
 use model::wallets::{Parties, parties};
 
 use crate::block::{BlockSummary, PreparedBlock, PreparedRows, VerifiedBlock};
-use crate::embedded::groups::{self, GROUP};
-use crate::embedded::rows::{TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs};
+use crate::embedded::codec::groups::{self, GROUP};
+use crate::embedded::codec::rows::{TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs};
 
 /// Ready to be written or removed.
 pub struct BlockRows {
