@@ -87,7 +87,7 @@ async fn build(folder: &Path, huge: u64) -> Result<()> {
 
 fn trade(number: u64, index: u64, contract: Address) -> Trade {
     let seed = keccak256([number.to_be_bytes(), index.to_be_bytes()].concat());
-    let market = if index.is_multiple_of(2) { Market::OpenSea } else { Market::Blur };
+    let market = if index.is_multiple_of(2) { Market::OPENSEA } else { Market::BLUR };
     Trade {
         tx_index: index as u32,
         log_index: index as u32 * 3,

@@ -18,7 +18,7 @@ pub struct Config {
     pub cursor_ttl_s: u64,
     pub body_bytes_max: usize,
     pub request_timeout_ms: u64,
-    /// Memory for responses that are given again while what they were made from stands; 0 keeps none.
+    /// Memory for cached responses; 0 caches none.
     pub answer_cache_bytes: u64,
     /// CSV files with the columns address, label, entity, logo.
     pub labels: Vec<PathBuf>,

@@ -1,7 +1,7 @@
 //! Parameters of calls we answer ourselves; errors name the position and the value.
 
 use alloy_primitives::B256;
-use model::raw::wire::Wire;
+use model::raw::json_value::JsonValue;
 use serde_json::value::RawValue;
 
 use crate::answer::Failure;

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::Result;
 use api::{RedecodeControl, RedecodeRequest};
 use ingest::Redecode;
-use ingest::redecode::{self, Options, Outcome, Progress, Snapshot, State};
+use ingest::redecode::{
+    self, RedecodeOptions, RedecodeOutcome, RedecodeProgress, RedecodeState, RedecodeStatus,
+};
 use model::chain::Chain;
 use serde::{Deserialize, Serialize};
 use store::Store;
@@ -17,17 +19,21 @@ use tokio::task::JoinHandle;
 /// A chain whose facts are kept up to date.
 pub struct RedecodeTarget {
     pub chain: Arc<Chain>,
-    pub progress: Arc<Progress>,
+    pub progress: Arc<RedecodeProgress>,
     is_due: bool,
 }
 
 impl RedecodeTarget {
     pub async fn new(store: &Store, chain: Arc<Chain>, by_itself: Redecode) -> Result<Self> {
         let is_behind = redecode::declare(store, &chain).await?;
-        let progress = Arc::new(Progress::default());
+        let progress = Arc::new(RedecodeProgress::default());
         let is_due = !is_behind || by_itself == Redecode::Auto;
         if is_behind {
-            progress.set_state(if is_due { State::Waiting } else { State::Outdated });
+            progress.set_state(if is_due {
+                RedecodeState::Waiting
+            } else {
+                RedecodeState::Outdated
+            });
         }
         if !is_due {
             tracing::warn!(
@@ -50,12 +56,12 @@ pub enum Ended {
     Failed { error: String },
 }
 
-impl From<Result<Outcome, ingest::Error>> for Ended {
-    fn from(outcome: Result<Outcome, ingest::Error>) -> Self {
+impl From<Result<RedecodeOutcome, ingest::Error>> for Ended {
+    fn from(outcome: Result<RedecodeOutcome, ingest::Error>) -> Self {
         match outcome {
-            Ok(Outcome::NothingToDo) => Ended::NothingToDo,
-            Ok(Outcome::Done { blocks }) => Ended::Done { blocks },
-            Ok(Outcome::Stopped) => Ended::Stopped,
+            Ok(RedecodeOutcome::NothingToDo) => Ended::NothingToDo,
+            Ok(RedecodeOutcome::Done { blocks }) => Ended::Done { blocks },
+            Ok(RedecodeOutcome::Stopped) => Ended::Stopped,
             Err(error) => Ended::Failed { error: error.to_string() },
         }
     }
@@ -66,7 +72,7 @@ impl From<Result<Outcome, ingest::Error>> for Ended {
 pub struct ChainStatus {
     pub id: u64,
     pub name: String,
-    pub progress: Snapshot,
+    pub progress: RedecodeStatus,
     /// Whether a run is queued or under way.
     pub is_queued: bool,
     /// How the last run ended.
@@ -224,7 +230,7 @@ async fn run(store: Store, shared: Arc<Shared>) {
         let Some(target) = shared.targets.get(place) else { continue };
         // Half of the processors: requests and new blocks want theirs.
         let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let options = Options { force, threads: (processors / 2).max(1) };
+        let options = RedecodeOptions { force, threads: (processors / 2).max(1) };
         let outcome = redecode::redecode(&store, &target.chain, options, &target.progress).await;
         if let Err(error) = &outcome {
             tracing::error!(chain.id = target.chain.id.0, %error, "redecode failed");

@@ -7,7 +7,7 @@ use crate::verify::Senders;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// `auto` takes traces where a node offers them; `off` never asks.
+    /// `auto` takes traces where a node offers them, also for blocks stored before; `off` never asks.
     pub traces: TraceUse,
     /// Senders recovered while filling history; at the head all of them always are.
     pub senders: SenderCheck,
@@ -15,7 +15,7 @@ pub struct Config {
     pub segment_blocks: usize,
     /// Requests under way at once while filling history.
     pub workers: usize,
-    /// `auto` reads stored blocks anew where other decoders read them; `off` waits to be asked.
+    /// `auto` decodes stored blocks again where other decoders read them; `off` waits to be asked.
     pub redecode: Redecode,
 }
 

@@ -1,7 +1,6 @@
 //! Why blocks did not get into the store this time.
 
 use model::raw::Malformed;
-use rpc::UpstreamId;
 
 use crate::verify::Lie;
 
@@ -39,17 +38,17 @@ impl Error {
 
 /// What is wrong with one block that a node gave.
 #[derive(Debug)]
-pub enum Fault {
+pub enum BlockFault {
     Lie(Lie),
     Malformed(Malformed),
 }
 
-impl Fault {
+impl BlockFault {
     /// In the form in which the pool keeps evidence.
     pub fn into_lie(self, block: u64) -> Lie {
         match self {
-            Fault::Lie(lie) => lie,
-            Fault::Malformed(m) => Lie {
+            BlockFault::Lie(lie) => lie,
+            BlockFault::Malformed(m) => Lie {
                 block,
                 check: "form",
                 expected: format!("a well-formed {}", m.what),
@@ -66,9 +65,4 @@ pub fn evidence(lie: &Lie) -> rpc::Evidence {
         expected: lie.expected.clone(),
         got: lie.got.clone(),
     }
-}
-
-/// Everyone but the one who is to be asked.
-pub fn all_but(pool: &rpc::Pool, one: UpstreamId) -> Vec<UpstreamId> {
-    pool.upstreams().into_iter().filter(|id| *id != one).collect()
 }

@@ -1,21 +1,23 @@
 //! Blocks from files into the store, verified like any other.
 //!
-//! A record that cannot be read or does not add up is reported and passed over; all others go in.
+//! A record that cannot be read or does not add up is reported and passed over; all others go in. A
+//! block that is stored without receipts or traces gets those that a file brings.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use decode::Decoder;
 use model::chain::Chain;
-use model::proof::{Level, Proof};
-use store::{Change, Origin, PreparedBlock, Store, VerifiedBlock};
+use model::proof::Level;
+use store::{Origin, PreparedBlock, Store};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use crate::commit::Committer;
 use crate::error::Error;
-use crate::source::files::{self, FileError};
-use crate::verify::{Lie, Rules, Senders, verify};
+use crate::pipeline::Pipeline;
+use crate::source::files::{self, BlockFileError};
+use crate::verify::{Lie, Senders};
 
 /// Blocks handed over but not yet written.
 const QUEUE: usize = 64;
@@ -23,7 +25,7 @@ const QUEUE: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error(transparent)]
-    File(#[from] FileError),
+    File(#[from] BlockFileError),
     #[error("{path}: {lie}")]
     Lie { path: PathBuf, lie: Lie },
     #[error("block {number}: {source}")]
@@ -41,17 +43,17 @@ pub struct Summary {
 }
 
 /// Told as the work goes on.
-pub enum Event<'a> {
+pub enum ImportEvent<'a> {
     FileDone(&'a Path),
     Blocks { blocks: u64, transactions: u64 },
     Refused(&'a Refusal),
 }
 
-pub type EventFn<'a> = &'a (dyn Fn(Event) + Send + Sync);
+pub type EventFn<'a> = &'a (dyn Fn(ImportEvent) + Send + Sync);
 
 /// What readers hand to the writer.
-enum Message {
-    Block(PreparedBlock, Proof),
+enum FromReader {
+    Block(PreparedBlock),
     Refused(Refusal),
     FileDone(PathBuf),
 }
@@ -65,13 +67,9 @@ pub async fn import(
     tell: EventFn<'_>,
 ) -> Result<Summary, Error> {
     crate::redecode::declare(store, chain).await?;
-    let rules =
-        Rules { verification: chain.verification, chain_id: chain.id.0, senders: Senders::All };
-    let reading = Arc::new(Reading {
-        store: store.clone(),
-        chain: chain.clone(),
-        rules,
-        decoder: Decoder::new(chain),
+    let chain = Arc::new(chain.clone());
+    let reading = Arc::new(FileReaders {
+        pipeline: Pipeline::new(store.clone(), chain.clone()),
         files: files.to_vec(),
         next: AtomicUsize::new(0),
     });
@@ -84,7 +82,9 @@ pub async fn import(
         readers.spawn_blocking(move || reading.run(&sender));
     }
     drop(sender);
-    let summary = Writing { store, chain, tell, summary: Summary::default() }.run(receiver).await?;
+    let committer = Committer::new(store.clone(), chain, Arc::default());
+    let summary =
+        ImportWriter { committer, tell, summary: Summary::default() }.run(receiver).await?;
     while let Some(ended) = readers.join_next().await {
         ended.map_err(|_| Error::Stopped)?;
     }
@@ -92,12 +92,9 @@ pub async fn import(
     Ok(summary)
 }
 
-/// What makes a record a block of this chain.
-struct Reading {
-    store: Store,
-    chain: Chain,
-    rules: Rules,
-    decoder: Decoder,
+/// The files, shared by the threads that read them.
+struct FileReaders {
+    pipeline: Pipeline,
     files: Vec<PathBuf>,
     /// The first file that nobody has taken.
     next: AtomicUsize,
@@ -106,13 +103,13 @@ struct Reading {
 /// The writer has gone.
 struct Unwanted;
 
-impl Reading {
+impl FileReaders {
     /// Ends when all files are read, or nobody wants more.
-    fn run(&self, sender: &mpsc::Sender<Message>) {
+    fn run(&self, sender: &mpsc::Sender<FromReader>) {
         while let Some(path) = self.files.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let send = |message| sender.blocking_send(message).map_err(|_| Unwanted);
             let read = self.read_file(path, &send);
-            if read.and_then(|()| send(Message::FileDone(path.clone()))).is_err() {
+            if read.and_then(|()| send(FromReader::FileDone(path.clone()))).is_err() {
                 return;
             }
         }
@@ -121,64 +118,62 @@ impl Reading {
     fn read_file(
         &self,
         path: &Path,
-        send: &dyn Fn(Message) -> Result<(), Unwanted>,
+        send: &dyn Fn(FromReader) -> Result<(), Unwanted>,
     ) -> Result<(), Unwanted> {
         let records = match files::open(path) {
             Ok(records) => records,
-            Err(error) => return send(Message::Refused(error.into())),
+            Err(error) => return send(FromReader::Refused(error.into())),
         };
         for record in records {
             let block = match record {
                 Ok(block) => block,
                 Err(error) => {
-                    send(Message::Refused(error.into()))?;
+                    send(FromReader::Refused(error.into()))?;
                     continue;
                 }
             };
-            send(match verify(&block, &self.rules) {
-                Ok(proof) => {
-                    let facts = crate::facts::decode(&self.decoder, &self.chain.slug, &block);
-                    let block = VerifiedBlock { block, proof, facts };
-                    Message::Block(self.store.prepare(self.chain.id, block), proof)
-                }
-                Err(lie) => Message::Refused(Refusal::Lie { path: path.to_owned(), lie }),
+            send(match self.pipeline.run(block, Senders::All) {
+                Ok(block) => FromReader::Block(block),
+                Err(lie) => FromReader::Refused(Refusal::Lie { path: path.to_owned(), lie }),
             })?;
         }
         Ok(())
     }
 }
 
-struct Writing<'a> {
-    store: &'a Store,
-    chain: &'a Chain,
+struct ImportWriter<'a> {
+    committer: Committer,
     tell: EventFn<'a>,
     summary: Summary,
 }
 
-impl Writing<'_> {
+impl ImportWriter<'_> {
     // The receiver is owned: readers that wait to hand over a block must notice when writing ends early.
-    async fn run(mut self, mut receiver: mpsc::Receiver<Message>) -> Result<Summary, Error> {
+    async fn run(mut self, mut receiver: mpsc::Receiver<FromReader>) -> Result<Summary, Error> {
         while let Some(message) = receiver.recv().await {
             match message {
-                Message::Block(block, proof) => self.write(block, proof).await?,
-                Message::Refused(refusal) => self.refuse(refusal),
-                Message::FileDone(path) => (self.tell)(Event::FileDone(&path)),
+                FromReader::Block(block) => self.write(block).await?,
+                FromReader::Refused(refusal) => self.refuse(refusal),
+                FromReader::FileDone(path) => (self.tell)(ImportEvent::FileDone(&path)),
             }
         }
         Ok(self.summary)
     }
 
     fn refuse(&mut self, refusal: Refusal) {
-        (self.tell)(Event::Refused(&refusal));
+        (self.tell)(ImportEvent::Refused(&refusal));
         self.summary.refused.push(refusal);
     }
 
     /// One by one, so that a block that does not fit keeps no other out.
-    async fn write(&mut self, block: PreparedBlock, proof: Proof) -> Result<(), Error> {
-        let (number, transactions) = (block.number, u64::from(block.tx_count));
-        let change = Change::apply(Origin::Import, vec![block]);
-        match self.store.commit(self.chain.id, change).await {
-            Ok(_) => {
+    async fn write(&mut self, block: PreparedBlock) -> Result<(), Error> {
+        let (number, proof) = (block.number, block.proof);
+        let transactions = u64::from(block.tx_count);
+        let turn = self.committer.turn().await;
+        let written = turn.put(Origin::Import, block).await;
+        drop(turn);
+        match written {
+            Ok(()) => {
                 self.summary.blocks += 1;
                 self.summary.transactions += transactions;
                 match proof.level() {
@@ -186,13 +181,18 @@ impl Writing<'_> {
                     Level::Partial => self.summary.partial += 1,
                     Level::Unverified => self.summary.unverified += 1,
                 }
-                (self.tell)(Event::Blocks { blocks: 1, transactions });
+                (self.tell)(ImportEvent::Blocks { blocks: 1, transactions });
+                Ok(())
             }
-            Err(source @ (store::Error::Detached { .. } | store::Error::Occupied { .. })) => {
+            Err(Error::Store(source)) if does_not_fit(&source) => {
                 self.refuse(Refusal::Store { number, source });
+                Ok(())
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => Err(error),
         }
-        Ok(())
     }
+}
+
+fn does_not_fit(error: &store::Error) -> bool {
+    matches!(error, store::Error::Detached { .. } | store::Error::Occupied { .. })
 }

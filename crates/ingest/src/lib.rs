@@ -1,22 +1,27 @@
-//! From a node or a file to the store: fetch, verify, commit; follow the head, fill the past.
+//! From a node or a file to the store: fetch, verify, decode, commit; follow the head, fill the past,
+//! complete blocks that came without traces.
 //!
-//! In: upstreams of a chain, files of block records, or stored blocks to be read anew. Out: commits to
-//! the store, and a word after each. Must not know: HTTP serving, wire shapes, who asks.
+//! In: upstreams of a chain, files of block records, or stored blocks to be decoded again. Out: commits
+//! to the store. Must not know: HTTP serving, wire shapes, who asks.
 
 mod backfill;
 mod chain;
+mod commit;
 mod config;
+mod context;
 mod error;
-mod facts;
 mod follow;
 pub mod import;
+mod lock;
+mod pipeline;
 mod progress;
 pub mod redecode;
 mod reorg;
+mod retrace;
 pub mod source;
 pub mod verify;
 
 pub use chain::{ChainIngest, Options};
 pub use config::{Config, Redecode, SenderCheck, TraceUse};
 pub use error::Error;
-pub use progress::{Progress, Reorg, Snapshot, Task};
+pub use progress::{IngestStatus, Progress, ReorgStatus, Task};

@@ -5,17 +5,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
+use crate::lock::lock;
+
 #[derive(Default)]
 pub struct Progress {
     blocks: AtomicU64,
     transactions: AtomicU64,
     reverted: AtomicU64,
+    amended: AtomicU64,
+    /// Not counted where traces are off.
+    untraced: Mutex<Option<u64>>,
     /// Blocks that are still to be filled below the head.
     missing: AtomicU64,
     node_head: AtomicU64,
     /// One place per task, so that none speaks for the other.
     waiting: Mutex<[Option<String>; 2]>,
-    last_reorg: Mutex<Option<Reorg>>,
+    last_reorg: Mutex<Option<ReorgStatus>>,
 }
 
 /// The two tasks of a chain's ingest.
@@ -26,23 +31,27 @@ pub enum Task {
 }
 
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct Reorg {
+pub struct ReorgStatus {
     pub ancestor: Option<u64>,
     pub reverted_blocks: u64,
 }
 
 /// A moment of it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Snapshot {
+pub struct IngestStatus {
     /// Since this process started.
     pub blocks_applied: u64,
     pub transactions_applied: u64,
     pub blocks_reverted: u64,
+    /// Stored before, and completed with traces since this process started.
+    pub blocks_amended: u64,
     pub blocks_missing: u64,
+    /// Stored without traces; counted up to 1,000. Unknown where traces are off.
+    pub blocks_untraced: Option<u64>,
     pub node_head: u64,
     /// Why nothing moves, where nothing does.
     pub waiting: Option<String>,
-    pub last_reorg: Option<Reorg>,
+    pub last_reorg: Option<ReorgStatus>,
 }
 
 impl Progress {
@@ -51,9 +60,17 @@ impl Progress {
         self.transactions.fetch_add(transactions, Ordering::Relaxed);
     }
 
-    pub fn reorged(&self, reorg: Reorg) {
+    pub fn reorged(&self, reorg: ReorgStatus) {
         self.reverted.fetch_add(reorg.reverted_blocks, Ordering::Relaxed);
-        *self.last_reorg.lock().unwrap_or_else(|e| e.into_inner()) = Some(reorg);
+        *lock(&self.last_reorg) = Some(reorg);
+    }
+
+    pub fn amended(&self, blocks: u64) {
+        self.amended.fetch_add(blocks, Ordering::Relaxed);
+    }
+
+    pub fn set_untraced(&self, blocks: u64) {
+        *lock(&self.untraced) = Some(blocks);
     }
 
     pub fn set_missing(&self, blocks: u64) {
@@ -66,7 +83,7 @@ impl Progress {
 
     /// Says whether that is news.
     pub fn set_waiting(&self, task: Task, why: Option<String>) -> bool {
-        let mut waiting = self.waiting.lock().unwrap_or_else(|e| e.into_inner());
+        let mut waiting = lock(&self.waiting);
         let [follow, backfill] = &mut *waiting;
         let place = match task {
             Task::Follow => follow,
@@ -79,7 +96,7 @@ impl Progress {
 
     /// Both tasks often wait for the same reason; it is told once.
     fn waiting(&self) -> Option<String> {
-        let waiting = self.waiting.lock().unwrap_or_else(|e| e.into_inner());
+        let waiting = lock(&self.waiting);
         match &*waiting {
             [Some(a), Some(b)] if a != b => Some(format!("{a}; history: {b}")),
             [Some(why), _] | [None, Some(why)] => Some(why.clone()),
@@ -87,15 +104,17 @@ impl Progress {
         }
     }
 
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
+    pub fn snapshot(&self) -> IngestStatus {
+        IngestStatus {
             blocks_applied: self.blocks.load(Ordering::Relaxed),
             transactions_applied: self.transactions.load(Ordering::Relaxed),
             blocks_reverted: self.reverted.load(Ordering::Relaxed),
+            blocks_amended: self.amended.load(Ordering::Relaxed),
+            blocks_untraced: *lock(&self.untraced),
             blocks_missing: self.missing.load(Ordering::Relaxed),
             node_head: self.node_head.load(Ordering::Relaxed),
             waiting: self.waiting(),
-            last_reorg: self.last_reorg.lock().unwrap_or_else(|e| e.into_inner()).clone(),
+            last_reorg: lock(&self.last_reorg).clone(),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! What the other crates talk about: raw chain objects, the chain table, the families of exchanges,
-//! facts, prices, ABI words.
+//! marketplaces, facts, prices, ABI words.
 //!
 //! No IO, no async, no clock. The same input gives the same output on every machine.
 
@@ -9,6 +9,7 @@ pub mod chain;
 pub mod exchange_families;
 pub mod facts;
 mod hex_text;
+pub mod marketplaces;
 pub mod price;
 pub mod proof;
 pub mod raw;

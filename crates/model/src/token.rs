@@ -3,8 +3,6 @@
 //! In: whatever a contract answered. Out: short texts without signs that steer a terminal or turn
 //! writing around. A contract may call itself anything, so nothing here says that a token is genuine.
 
-use crate::raw::wire::{put_varint, take_bytes, take_varint};
-
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Token {
     pub name: Option<String>,
@@ -39,38 +37,6 @@ pub fn plain_text(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-impl Token {
-    pub fn pack(&self, out: &mut Vec<u8>) {
-        out.push(self.source as u8);
-        put_varint(out, self.decimals.map_or(0, |it| u64::from(it) + 1));
-        for text in [&self.name, &self.symbol] {
-            let text = text.as_deref().unwrap_or_default();
-            put_varint(out, text.len() as u64);
-            out.extend_from_slice(text.as_bytes());
-        }
-    }
-
-    /// `None` means the bytes are not what `pack` wrote.
-    pub fn unpack(input: &mut &[u8]) -> Option<Token> {
-        let source = match take_bytes(input, 1)?.first()? {
-            0 => Source::Contract,
-            1 => Source::List,
-            2 => Source::Table,
-            _ => return None,
-        };
-        let decimals = match take_varint(input)?.checked_sub(1) {
-            Some(decimals) => Some(u8::try_from(decimals).ok()?),
-            None => None,
-        };
-        let mut text = || {
-            let length = usize::try_from(take_varint(input)?).ok()?;
-            let text = std::str::from_utf8(take_bytes(input, length)?).ok()?;
-            Some((!text.is_empty()).then(|| text.to_owned()))
-        };
-        Some(Token { name: text()?, symbol: text()?, decimals, source })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -78,20 +44,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        #[test]
-        fn a_packed_token_comes_back_and_other_bytes_do_no_harm(
-            name in proptest::option::of("[a-zA-Z]{1,20}"),
-            symbol in proptest::option::of("\\PC{1,20}"),
-            decimals in proptest::option::of(any::<u8>()),
-            bytes in proptest::collection::vec(any::<u8>(), 0..60),
-        ) {
-            let token = Token { name, symbol, decimals, source: Source::List };
-            let mut packed = Vec::new();
-            token.pack(&mut packed);
-            prop_assert_eq!(Token::unpack(&mut packed.as_slice()), Some(token));
-            let _ = Token::unpack(&mut bytes.as_slice());
-        }
-
         #[test]
         fn any_text_becomes_short_and_plain(text in any::<String>()) {
             if let Some(plain) = plain_text(&text) {

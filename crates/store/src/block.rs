@@ -21,8 +21,11 @@ pub struct PreparedBlock {
     pub number: u64,
     pub hash: B256,
     pub parent_hash: B256,
+    pub proof: Proof,
     pub timestamp: u64,
     pub tx_count: u32,
+    /// How many of its transactions have a receipt.
+    pub receipt_count: u32,
     pub has_traces: bool,
     pub(crate) rows: PreparedRows,
 }

@@ -1,12 +1,15 @@
 //! Which blocks are stored, as ranges without overlap.
 
-use model::raw::wire::{put_varint, take_varint};
-
 /// Sorted, disjoint, not touching; both ends belong to a range.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage(Vec<(u64, u64)>);
 
 impl Coverage {
+    /// Ranges that `ranges` gave, as an engine keeps them.
+    pub(crate) fn from_ranges(ranges: Vec<(u64, u64)>) -> Self {
+        Coverage(ranges)
+    }
+
     pub fn ranges(&self) -> &[(u64, u64)] {
         &self.0
     }
@@ -102,24 +105,6 @@ impl Coverage {
         }
         (candidate >= floor).then_some(candidate)
     }
-
-    pub fn pack(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.0.len() * 8);
-        for (from, to) in &self.0 {
-            put_varint(&mut out, *from);
-            put_varint(&mut out, to - from);
-        }
-        out
-    }
-
-    pub fn unpack(mut input: &[u8]) -> Option<Self> {
-        let mut ranges = Vec::new();
-        while !input.is_empty() {
-            let from = take_varint(&mut input)?;
-            ranges.push((from, from.checked_add(take_varint(&mut input)?)?));
-        }
-        Some(Coverage(ranges))
-    }
 }
 
 impl std::fmt::Display for Coverage {
@@ -130,25 +115,5 @@ impl std::fmt::Display for Coverage {
             write!(f, "{comma}{from}-{to}")?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn rows_come_back_and_bytes_of_any_kind_never_stop_the_reader(
-            numbers in prop::collection::vec(0u64..40, 0..60),
-            bytes in prop::collection::vec(any::<u8>(), 0..60),
-        ) {
-            let mut coverage = Coverage::default();
-            numbers.into_iter().for_each(|number| coverage.insert(number));
-            prop_assert_eq!(Coverage::unpack(&coverage.pack()), Some(coverage));
-            let _ = Coverage::unpack(&bytes);
-        }
     }
 }

@@ -2,7 +2,7 @@
 //! whether numbers stand in quotes.
 
 use alloy_primitives::{Address, B256, U256};
-use model::raw::wire::{put_data, put_hex};
+use model::raw::json_value::{put_data, put_hex};
 
 use crate::profile::Profile;
 

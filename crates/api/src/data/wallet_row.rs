@@ -54,7 +54,7 @@ impl WalletRow<'_> {
         row.hash("block_hash", Some(self.block.hash));
         if let Some(frames) = self.frames {
             let out = row.name("internal_transactions");
-            model::raw::wire::write_list(frames, out, |frame, out| {
+            model::raw::json_value::write_list(frames, out, |frame, out| {
                 self.internal(frame, profile, out)
             });
         }

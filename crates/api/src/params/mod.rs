@@ -12,7 +12,7 @@ pub use range::{BlockRange, Blocks};
 
 use alloy_primitives::Address;
 use model::facts::Market;
-use model::raw::wire::Wire;
+use model::raw::json_value::JsonValue;
 
 use crate::error::ApiError;
 

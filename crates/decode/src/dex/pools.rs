@@ -65,10 +65,10 @@ impl Dex {
             changes.iter().filter(|(id, _)| !seen.contains_key(*id)).map(|(_, it)| it.0).collect();
         unproven.sort_unstable();
         let last = unproven.get(UNPROVEN_MAX.saturating_sub(1)).copied().unwrap_or(usize::MAX);
-        let kept =
+        let rows =
             changes.into_values().filter(|(n, row)| *n <= last || seen.contains_key(&row.id));
         PoolFacts {
-            changes: kept.map(|(_, row)| row).collect(),
+            changes: rows.map(|(_, row)| row).collect(),
             seen: seen.into_values().collect(),
         }
     }

@@ -4,18 +4,16 @@
 //! What was once worked out is cached, as it can never turn out differently; the answer depends on the
 //! candidate alone. Must not know the families: each says itself how its pools are proven.
 
-use std::sync::{PoisonError, RwLock};
-
-use alloy_primitives::map::HashMap;
 use alloy_primitives::{Address, B256};
 use model::chain::{Chain, Exchange};
 use model::exchange_families::PoolGuess;
 use model::facts::{Pool, PoolId};
+use quick_cache::sync::Cache;
 
 /// Pairs tried in one block, cached ones included, lest the answer depend on the cache. Real blocks need
 /// hundreds; the bound is a fifth of a second of hashing.
 const PAIRS_MAX: u32 = 6_000;
-/// When as many are cached, all are dropped: simple, and rare.
+/// Guesses remembered, right and wrong.
 const CACHED_MAX: usize = 100_000;
 
 /// A pool, two tokens, and for pools in one contract the fee that a swap paid and who acted.
@@ -36,7 +34,7 @@ pub struct PoolCandidate<'a> {
 
 pub struct Prover {
     exchanges: Vec<Exchange>,
-    cache: RwLock<HashMap<GuessKey, Option<Pool>>>,
+    cache: Cache<GuessKey, Option<Pool>>,
 }
 
 /// How many more pairs may be tried in the block at hand.
@@ -58,7 +56,7 @@ impl Prover {
             known.push(it.kind);
             !is_second
         });
-        Prover { exchanges, cache: RwLock::default() }
+        Prover { exchanges, cache: Cache::new(CACHED_MAX) }
     }
 
     /// The exchange whose factory this is, if its family has this event.
@@ -81,15 +79,11 @@ impl Prover {
 
     fn cached(&self, candidate: &PoolCandidate, tokens: [Address; 2]) -> Option<Pool> {
         let key = (candidate.id, tokens, candidate.paid, candidate.actor);
-        if let Some(known) = self.cache.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return known.clone();
+        if let Some(known) = self.cache.get(&key) {
+            return known;
         }
         let found = self.derive(candidate, tokens);
-        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
-        if cache.len() >= CACHED_MAX {
-            cache.clear();
-        }
-        cache.insert(key, found.clone());
+        self.cache.insert(key, found.clone());
         found
     }
 

@@ -2,70 +2,58 @@
 //!
 //! In: a block with receipts. Out: trades in the order of their logs. Traces are not needed: what
 //! the events leave out is in the transfers and the calldata, so trades are the same without them.
+//! How each marketplace tells of a sale is in `model::marketplaces`.
 
-mod blur_v1;
-mod blur_v2;
-mod looksrare_v1;
-mod looksrare_v2;
-mod moves;
-mod registry;
-mod sale;
-mod scene;
-mod seaport;
-mod wyvern;
-mod x2y2;
-mod zerox;
+mod settle;
 
 use alloy_primitives::Address;
 use model::chain::Chain;
 use model::facts::{Market, Trade};
+use model::marketplaces::{Protocol, SaleEvent, Transfers, TxContext, find_protocol, protocols};
 use model::raw::{Block, Log, Receipt, Tx};
 
-use moves::Moves;
-use registry::Protocol;
-use sale::Payer;
-use scene::{Event, Scene};
+use settle::{Claimed, Payer};
 
 /// A contract whose events count, and who reads them.
-struct Exchange {
+struct MarketContract {
     address: Address,
     market: Market,
     protocol: &'static Protocol,
 }
 
-/// The chain's exchanges, made ready once.
+/// The chain's marketplaces, made ready once.
 pub struct Nft {
-    exchanges: Vec<Exchange>,
-    /// Whether any event of these exchanges has an id that begins with this byte: nearly every log
+    contracts: Vec<MarketContract>,
+    /// Whether any event of these contracts has an id that begins with this byte: nearly every log
     /// of a block is turned away by this alone.
     first_bytes: [bool; 256],
-    /// Where Blur's bids are paid from.
-    pool: Address,
+    /// Where a marketplace takes the native coin from that was deposited with it.
+    native_pool: Option<Address>,
     /// What stands for the native coin.
     wrapped: Option<Address>,
 }
 
 impl Nft {
     pub fn new(chain: &Chain) -> Self {
-        let mut exchanges = Vec::new();
+        let mut contracts = Vec::new();
         let mut first_bytes = [false; 256];
         for marketplace in &chain.marketplaces {
             // Names that no request can ask for have no decoder either.
             let Some(market) = Market::from_name(&marketplace.name) else { continue };
             for contract in &marketplace.contracts {
-                let found = registry::find(&contract.protocol, &contract.version);
+                let found = find_protocol(&contract.protocol, &contract.version);
                 let Some(protocol) = found else { continue };
-                for byte in protocol.topics.iter().filter_map(|topic| topic.first()) {
+                for byte in protocol.events.iter().filter_map(|(topic, _)| topic.first()) {
                     if let Some(known) = first_bytes.get_mut(usize::from(*byte)) {
                         *known = true;
                     }
                 }
-                exchanges.push(Exchange { address: contract.address, market, protocol });
+                contracts.push(MarketContract { address: contract.address, market, protocol });
             }
         }
-        let pool = chain.native_pools.first().map_or(blur_v2::POOL, |pool| pool.address);
+        let native_pool = chain.native_pools.first().map(|pool| pool.address);
         let wrapped = chain.wrapped.as_ref().map(|wrapped| wrapped.address);
-        Nft { exchanges, first_bytes, pool, wrapped }
+        Nft { contracts, first_bytes, native_pool, wrapped }
     }
 
     pub fn trades(&self, block: &Block) -> Vec<Trade> {
@@ -86,8 +74,8 @@ impl Nft {
         trades
     }
 
-    /// The logs in which one of the exchanges tells of a sale.
-    fn find_events<'a>(&'a self, logs: &'a [Log], before: usize, events: &mut Vec<Event<'a>>) {
+    /// The logs in which a marketplace tells of a sale.
+    fn find_events<'a>(&'a self, logs: &'a [Log], before: usize, events: &mut Vec<SaleEvent<'a>>) {
         events.clear();
         for (at, log) in logs.iter().enumerate() {
             let Some(topic) = log.topics.as_deref().and_then(<[_]>::first) else { continue };
@@ -95,17 +83,17 @@ impl Nft {
             if first != Some(&true) {
                 continue;
             }
-            let by = self.exchanges.iter().find(|exchange| Some(exchange.address) == log.address);
-            if let Some(by) = by.filter(|by| by.protocol.topics.contains(topic)) {
+            let by = self.contracts.iter().find(|it| Some(it.address) == log.address);
+            if let Some(by) = by.filter(|by| by.protocol.has_event(topic)) {
                 let counted = log.log_index.and_then(|index| u32::try_from(index).ok());
-                events.push(Event {
+                events.push(SaleEvent {
                     at,
                     log,
                     log_index: counted.unwrap_or((before + at) as u32),
                     topic: *topic,
                     market: by.market,
                     exchange: by.address,
-                    protocol: by.protocol,
+                    protocol: by.protocol.name,
                 });
             }
         }
@@ -115,24 +103,31 @@ impl Nft {
         &self,
         tx_index: u32,
         (tx, receipt): (Option<&Tx>, &Receipt),
-        events: &[Event],
+        events: &[SaleEvent],
         trades: &mut Vec<Trade>,
     ) {
-        let mut moves = Moves::read(receipt.logs.as_deref().unwrap_or_default());
+        let mut transfers = Transfers::read(receipt.logs.as_deref().unwrap_or_default());
         let sender = tx.and_then(|tx| tx.from).or(receipt.from).unwrap_or_default();
         let mut claimed = Vec::new();
-        for protocol in registry::PROTOCOLS {
-            if !events.iter().any(|event| event.protocol.name == protocol.name) {
+        for protocol in protocols() {
+            if !events.iter().any(|event| event.protocol == protocol.name) {
                 continue;
             }
-            let scene = Scene { tx, sender, events, moves: &moves, pool: self.pool, protocol };
+            let context = TxContext {
+                tx,
+                sender,
+                events,
+                transfers: &transfers,
+                native_pool: self.native_pool,
+                protocol: protocol.name,
+            };
             let mut sales = Vec::new();
-            (protocol.read)(&scene, &mut sales);
-            claimed.extend(sales.into_iter().map(|sale| sale.claim(&mut moves)));
+            (protocol.read)(&context, &mut sales);
+            claimed.extend(sales.into_iter().map(|sale| Claimed::new(sale, &mut transfers)));
         }
         let first = trades.len();
         let payer = Payer { sender, wrapped: self.wrapped };
-        trades.extend(claimed.into_iter().map(|sale| sale.settle(&moves, tx_index, &payer)));
+        trades.extend(claimed.into_iter().map(|sale| sale.settle(&transfers, tx_index, &payer)));
         if let Some(added) = trades.get_mut(first..) {
             added.sort_by_key(|trade| trade.log_index);
         }

@@ -218,6 +218,49 @@ fn a_v4_pool_is_proven_by_the_tokens_that_moved_as_its_id_is_their_hash() {
 }
 
 #[test]
+fn infinity_pools_live_in_a_contract_of_their_own_beside_those_of_v4() {
+    let bsc = chain("bsc");
+    let (v4, infinity) =
+        (named(&bsc, ExchangeKind::V4).factory, named(&bsc, ExchangeKind::INFINITY_CL).factory);
+    let (token0, token1, id) = (addr(1).min(addr(2)), addr(1).max(addr(2)), keccak256("a pool"));
+    let created = |by: Address| {
+        log(
+            by,
+            "Initialize(bytes32,address,address,address,uint24,bytes32,uint160,int24)",
+            &[id, token0.into_word(), token1.into_word()],
+            &[B256::ZERO, word(100), word(1 << 16), root(1).into(), signed(0)],
+        )
+    };
+    let swap = |by: Address| {
+        log(
+            by,
+            "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24,uint16)",
+            &[id, addr(901).into_word()],
+            &[signed(-5), signed(6), root(1).into(), word(9), signed(-1), word(67), word(0)],
+        )
+    };
+    let dex = Dex::new(&bsc);
+    let facts = dex.pools(&block(vec![vec![created(infinity), swap(infinity)]]));
+    let pool = only_pool(&facts);
+    let who = (pool.id, pool.factory, pool.kind);
+    assert_eq!(who, (PoolId::V4(id), infinity, ExchangeKind::INFINITY_CL));
+    assert_eq!((pool.token0, pool.token1), (token0, token1));
+    assert_eq!((pool.fee, pool.tick_spacing), (Some(100), Some(1)));
+    let expected = PoolState::Ranged { sqrt_price: root(1), liquidity: 9, tick: -1 };
+    assert_eq!(only_state(&facts).2, expected);
+    // Each contract speaks for its own family alone, and nobody else for either.
+    for stranger in [v4, addr(5)] {
+        let said = block(vec![vec![created(stranger), swap(stranger)]]);
+        assert_eq!(dex.pools(&said), PoolFacts::default());
+    }
+    assert_eq!(dex.pools(&block(vec![vec![v4_swap(infinity, id, 100)]])), PoolFacts::default());
+}
+
+fn named(chain: &model::chain::Chain, kind: ExchangeKind) -> &model::chain::Exchange {
+    chain.exchanges.iter().find(|it| it.kind == kind).unwrap()
+}
+
+#[test]
 fn solidly_and_algebra_pools_are_known_by_their_creation() {
     let base = chain("base");
     let aerodrome = base.exchange_named("aerodrome").unwrap().factory;

@@ -2,7 +2,7 @@
 
 use decode::dex::Dex;
 use model::facts::PoolId;
-use model::price::{Book, PoolAt, Question, Settings, price};
+use model::price::{PoolAt, PricingTable, Question, Settings, price};
 
 use crate::encode::chain;
 use crate::files;
@@ -27,7 +27,7 @@ fn the_wrapped_coin_is_worth_what_the_fixture_says_in_every_block() {
                 Some(PoolAt { state: row.change.fold(None)?, pool, before: None, block: number })
             })
             .collect();
-        let book = Book::of(&eth, block.timestamp).unwrap();
+        let book = PricingTable::of(&eth, block.timestamp).unwrap();
         let question = Question {
             token: book.wrapped,
             decimals: 18,

@@ -54,7 +54,7 @@ fn a_private_chain_lists_its_own_exchange() {
     let unheard = Marketplace { name: "bazaar".into(), contracts: vec![contract] };
     let mut made = sale();
     made.logs[0].address = Some(ROUTER);
-    for (place, found) in [(asked, vec![Market::OpenSea]), (unheard, vec![])] {
+    for (place, found) in [(asked, vec![Market::OPENSEA]), (unheard, vec![])] {
         chain.marketplaces = vec![place];
         let trades = decode::Decoder::new(&chain).decode(&block(vec![made.clone()])).trades;
         assert_eq!(trades.iter().map(|trade| trade.market).collect::<Vec<_>>(), found);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::Result;
-use ingest::import::{Event, import};
+use ingest::import::{ImportEvent, import};
 
 use super::run_async;
 use crate::cli::ImportArgs;
@@ -22,10 +22,10 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
     let (_, chain) = find_or_make(table(&settings)?, &args.chain)?;
     let bar = Bar::new("import", args.files.len() as u64);
     let shown = Mutex::new(0usize);
-    let tell = |event: Event| match event {
-        Event::FileDone(_) => {}
-        Event::Blocks { blocks, transactions } => bar.add(blocks, transactions),
-        Event::Refused(refusal) => {
+    let tell = |event: ImportEvent| match event {
+        ImportEvent::FileDone(_) => {}
+        ImportEvent::Blocks { blocks, transactions } => bar.add(blocks, transactions),
+        ImportEvent::Refused(refusal) => {
             let mut shown = shown.lock().unwrap_or_else(|e| e.into_inner());
             *shown += 1;
             if *shown <= SHOWN_MAX {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use api::RedecodeRequest;
-use ingest::redecode::{self, Options, Progress, Snapshot, State};
+use ingest::redecode::{self, RedecodeOptions, RedecodeProgress, RedecodeState, RedecodeStatus};
 use model::chain::{Chain, ChainTable};
 use store::Store;
 
@@ -79,8 +79,8 @@ async fn here(
 }
 
 async fn with_bar(store: &Store, chain: &Chain, force: bool) -> Ended {
-    let progress = Progress::default();
-    let options = Options { force, ..Options::default() };
+    let progress = RedecodeProgress::default();
+    let options = RedecodeOptions { force, ..RedecodeOptions::default() };
     let mut shown = Shown::default();
     let work = redecode::redecode(store, chain, options, &progress);
     tokio::pin!(work);
@@ -140,9 +140,9 @@ async fn follow(server: &Client, chains: &[u64]) -> Result<Vec<ChainStatus>> {
 struct Shown(Option<Bar>);
 
 impl Shown {
-    fn show(&mut self, name: &str, now: &Snapshot) {
+    fn show(&mut self, name: &str, now: &RedecodeStatus) {
         match now.state {
-            State::Running if now.blocks_total > 0 => {
+            RedecodeState::Running if now.blocks_total > 0 => {
                 let (done, total) = (now.blocks_done, now.blocks_total);
                 self.0.get_or_insert_with(|| Bar::going_on(name, done, total)).set(done, total, 0);
             }

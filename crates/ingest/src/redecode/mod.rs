@@ -1,4 +1,4 @@
-//! Stored blocks read anew by the decoders of this build, without asking a node.
+//! Stored blocks decoded again by the decoders of this build, without asking a node.
 //!
 //! In: a store and a chain of it. Out: a new generation of facts in the place of the old one. Blocks go
 //! newest first, several at once; the store goes on taking new ones, which are written to both
@@ -12,69 +12,58 @@ use store::{Coverage, Store};
 
 use crate::error::Error;
 pub use decode::fingerprint;
-pub use progress::{Progress, Snapshot, State};
+pub use progress::{RedecodeOutcome, RedecodeProgress, RedecodeState, RedecodeStatus};
 use walk::Walk;
 
 /// How to go about it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct RedecodeOptions {
     /// Also where the decoders are those that read the blocks already.
     pub force: bool,
     /// Blocks read at once. 0 is one per processor.
     pub threads: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The facts are what these decoders find already.
-    NothingToDo,
-    Done {
-        blocks: u64,
-    },
-    /// The word to stop came first.
-    Stopped,
-}
-
 /// Says whose facts this process commits, before it commits any. True where stored facts are
-/// another's, or only half read anew.
+/// another's, or only half decoded again.
 pub async fn declare(store: &Store, chain: &Chain) -> Result<bool, store::Error> {
     let decoder = decode::fingerprint(chain);
     Ok(store.decode_with(chain.id, decoder).await?.is_behind(decoder))
 }
 
-/// Takes as long as it takes; `progress` tells how it goes and takes the word to stop.
+/// May take hours; `progress` tells how far it is and can stop it.
 pub async fn redecode(
     store: &Store,
     chain: &Chain,
-    options: Options,
-    progress: &Progress,
-) -> Result<Outcome, Error> {
-    let outcome = read_anew(store, chain, options, progress).await;
+    options: RedecodeOptions,
+    progress: &RedecodeProgress,
+) -> Result<RedecodeOutcome, Error> {
+    let outcome = rebuild(store, chain, options, progress).await;
     progress.ended(&outcome);
     outcome
 }
 
-async fn read_anew(
+async fn rebuild(
     store: &Store,
     chain: &Chain,
-    options: Options,
-    progress: &Progress,
-) -> Result<Outcome, Error> {
+    options: RedecodeOptions,
+    progress: &RedecodeProgress,
+) -> Result<RedecodeOutcome, Error> {
     let decoder = decode::fingerprint(chain);
     let known = store.decode_with(chain.id, decoder).await?;
     let is_over = || progress.is_stopped();
     if !known.is_behind(decoder) && !options.force {
         // A process that ended after the swap may have left rows that nobody reads.
         store.remove_unused_facts(chain.id, &is_over).await?;
-        return Ok(Outcome::NothingToDo);
+        return Ok(RedecodeOutcome::NothingToDo);
     }
-    progress.set_state(State::Running);
-    let Some(rebuild) = store.rebuild_facts(chain.id, decoder, &is_over).await? else {
-        return Ok(Outcome::Stopped);
+    progress.set_state(RedecodeState::Running);
+    let Some(facts) = store.rebuild_facts(chain.id, decoder, &is_over).await? else {
+        return Ok(RedecodeOutcome::Stopped);
     };
     // Looked at after the beginning: a block that is not in it will be written to both.
     let coverage = store.view().await?.coverage(chain.id).await?;
-    let (done, total) = (above(&coverage, rebuild.reached()), coverage.blocks());
+    let (done, total) = (above(&coverage, facts.reached()), coverage.blocks());
     progress.begin(done, total);
     tracing::info!(chain.id = chain.id.0, done, total, "redecode started");
     let threads = match options.threads {
@@ -82,13 +71,13 @@ async fn read_anew(
         some => some,
     };
     let walk = Walk::new(store, chain, threads);
-    if !walk.run(&coverage, &rebuild, progress).await? {
-        return Ok(Outcome::Stopped);
+    if !walk.run(&coverage, &facts, progress).await? {
+        return Ok(RedecodeOutcome::Stopped);
     }
-    progress.set_state(State::Sweeping);
-    rebuild.finish(&is_over).await?;
+    progress.set_state(RedecodeState::Sweeping);
+    facts.finish(&is_over).await?;
     tracing::info!(chain.id = chain.id.0, "redecode finished; new facts are live");
-    Ok(Outcome::Done { blocks: total })
+    Ok(RedecodeOutcome::Done { blocks: total })
 }
 
 /// Stored blocks from `reached` on.

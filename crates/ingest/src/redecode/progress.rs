@@ -1,4 +1,4 @@
-//! How far a chain's blocks are read anew, for /status, the progress bar and whoever asked.
+//! How far a chain's blocks are decoded again, for /status, the progress bar and whoever asked.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::Outcome;
 use crate::error::Error;
+use crate::lock::lock;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
-    /// The facts are another decoder's, and nobody reads them anew.
+pub enum RedecodeState {
+    /// The facts are another decoder's, and nobody is decoding again.
     Outdated,
     /// The facts are what the decoders of this process find.
     #[default]
@@ -26,8 +26,20 @@ pub enum State {
     Failed,
 }
 
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedecodeOutcome {
+    /// The facts are what these decoders find already.
+    NothingToDo,
+    Done {
+        blocks: u64,
+    },
+    /// It was told to stop.
+    Stopped,
+}
+
 #[derive(Default)]
-pub struct Progress {
+pub struct RedecodeProgress {
     done: AtomicU64,
     total: AtomicU64,
     stop: AtomicBool,
@@ -36,7 +48,7 @@ pub struct Progress {
 
 #[derive(Default)]
 struct Told {
-    state: State,
+    state: RedecodeState,
     /// When this walk began, and how much was done before it.
     began: Option<(Instant, u64)>,
     error: Option<String>,
@@ -44,8 +56,8 @@ struct Told {
 
 /// A moment of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Snapshot {
-    pub state: State,
+pub struct RedecodeStatus {
+    pub state: RedecodeState,
     pub blocks_done: u64,
     pub blocks_total: u64,
     pub blocks_per_s: u64,
@@ -54,12 +66,12 @@ pub struct Snapshot {
     pub error: Option<String>,
 }
 
-impl Progress {
+impl RedecodeProgress {
     fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(|e| e.into_inner())
+        lock(&self.told)
     }
 
-    /// The word to stop, taken between two groups of blocks.
+    /// Takes effect between two groups of blocks.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -68,7 +80,7 @@ impl Progress {
         self.stop.load(Ordering::Relaxed)
     }
 
-    pub fn set_state(&self, state: State) {
+    pub fn set_state(&self, state: RedecodeState) {
         let mut told = self.told();
         told.state = state;
         told.error = None;
@@ -84,23 +96,26 @@ impl Progress {
         self.done.fetch_add(blocks, Ordering::Relaxed);
     }
 
-    pub(super) fn ended(&self, outcome: &Result<Outcome, Error>) {
+    pub(super) fn ended(&self, outcome: &Result<RedecodeOutcome, Error>) {
         let mut told = self.told();
         (told.state, told.error) = match outcome {
-            Ok(Outcome::NothingToDo | Outcome::Done { .. }) => (State::Current, None),
-            Ok(Outcome::Stopped) => (State::Outdated, None),
-            Err(error) => (State::Failed, Some(error.to_string())),
+            Ok(RedecodeOutcome::NothingToDo | RedecodeOutcome::Done { .. }) => {
+                (RedecodeState::Current, None)
+            }
+            Ok(RedecodeOutcome::Stopped) => (RedecodeState::Outdated, None),
+            Err(error) => (RedecodeState::Failed, Some(error.to_string())),
         };
     }
 
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> RedecodeStatus {
         let told = self.told();
         let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
-        let rate = told.began.filter(|_| told.state == State::Running).map(|(at, before)| {
-            done.saturating_sub(before) as f64 / at.elapsed().as_secs_f64().max(0.001)
-        });
+        let rate =
+            told.began.filter(|_| told.state == RedecodeState::Running).map(|(at, before)| {
+                done.saturating_sub(before) as f64 / at.elapsed().as_secs_f64().max(0.001)
+            });
         let left = rate.filter(|rate| *rate > 0.0);
-        Snapshot {
+        RedecodeStatus {
             state: told.state,
             blocks_done: done,
             blocks_total: total,

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use super::Progress;
+use super::progress::Progress;
 use crate::error::Error;
 
 /// Blocks written at once: commits wait for no more than this.
@@ -20,11 +20,11 @@ const GROUP_BLOCKS: u64 = 32;
 const AHEAD: usize = 3;
 
 pub struct Walk {
-    reader: Arc<Reader>,
+    reader: Arc<GroupReader>,
     threads: usize,
 }
 
-struct Reader {
+struct GroupReader {
     store: Store,
     chain: ChainId,
     decoder: Decoder,
@@ -33,7 +33,7 @@ struct Reader {
 }
 
 /// Blocks from the highest down to `lowest`, as they were read.
-struct Group {
+struct DecodedGroup {
     lowest: u64,
     size: u64,
     blocks: Vec<Decoded>,
@@ -42,7 +42,7 @@ struct Group {
 impl Walk {
     pub fn new(store: &Store, chain: &Chain, threads: usize) -> Self {
         let threads = threads.max(1);
-        let reader = Reader {
+        let reader = GroupReader {
             store: store.clone(),
             chain: chain.id,
             decoder: Decoder::new(chain),
@@ -57,10 +57,10 @@ impl Walk {
         &self,
         coverage: &Coverage,
         rebuild: &FactsRebuild,
-        progress: &Progress,
+        progress: &RedecodeProgress,
     ) -> Result<bool, Error> {
         let mut groups = groups(coverage, rebuild.reached());
-        let mut reading: VecDeque<JoinHandle<Result<Group, Error>>> = VecDeque::new();
+        let mut reading: VecDeque<JoinHandle<Result<DecodedGroup, Error>>> = VecDeque::new();
         loop {
             while reading.len() < self.threads * AHEAD
                 && let Some((highest, lowest)) = groups.next()
@@ -72,7 +72,7 @@ impl Walk {
             if progress.is_stopped() || group.is_err() {
                 reading.iter().for_each(JoinHandle::abort);
             }
-            let Group { lowest, size, blocks } = group?;
+            let DecodedGroup { lowest, size, blocks } = group?;
             if progress.is_stopped() {
                 return Ok(false);
             }
@@ -83,7 +83,11 @@ impl Walk {
 }
 
 /// Reading unpacks and decoding computes: work for a thread of its own.
-async fn read_group(reader: Arc<Reader>, highest: u64, lowest: u64) -> Result<Group, Error> {
+async fn read_group(
+    reader: Arc<GroupReader>,
+    highest: u64,
+    lowest: u64,
+) -> Result<DecodedGroup, Error> {
     let readers = reader.clone();
     let _permit = readers.permits.acquire().await.map_err(|_| Error::Stopped)?;
     let handle = Handle::current();
@@ -91,8 +95,8 @@ async fn read_group(reader: Arc<Reader>, highest: u64, lowest: u64) -> Result<Gr
     tokio::task::spawn_blocking(work).await.map_err(|_| Error::Stopped)?
 }
 
-impl Reader {
-    async fn read(&self, highest: u64, lowest: u64) -> Result<Group, Error> {
+impl GroupReader {
+    async fn read(&self, highest: u64, lowest: u64) -> Result<DecodedGroup, Error> {
         // A look of its own for each group: one that lasts would keep the store from tidying up.
         let view = self.store.view().await?;
         let mut blocks = Vec::with_capacity(GROUP_BLOCKS as usize);
@@ -102,7 +106,7 @@ impl Reader {
             let facts = self.decoder.decode(&block);
             blocks.push(Decoded { number, hash: block.hash, facts });
         }
-        Ok(Group { lowest, size: highest - lowest + 1, blocks })
+        Ok(DecodedGroup { lowest, size: highest - lowest + 1, blocks })
     }
 }
 

@@ -9,12 +9,12 @@ use model::raw::{
 use rpc::{CallResult, RawAnswer, RpcFailureKind, Traces};
 
 use super::question::BlockAnswers;
-use crate::error::{Error, Fault};
+use crate::error::{BlockFault, Error};
 use crate::verify::Lie;
 
 pub enum Problem {
     /// The block's number and what is wrong with it.
-    Fault(u64, Fault),
+    Fault(u64, BlockFault),
     Other(Error),
 }
 
@@ -26,18 +26,18 @@ pub fn read_block(
     upstream: &str,
     judge: &dyn Fn(&Block) -> Option<Lie>,
 ) -> Result<Block, Problem> {
-    let source = Source { number, upstream };
+    let source = BlockReader { number, upstream };
     let answer = source.take(answers.block, "a block")?.ok_or_else(|| source.not_there())?;
     let mut block = answer
         .read(read_header)
         .ok_or_else(|| Malformed::text("block", answer.json()))
         .and_then(Block::from_header)
-        .map_err(|m| Problem::Fault(number, Fault::Malformed(m)))?;
+        .map_err(|m| Problem::Fault(number, BlockFault::Malformed(m)))?;
     if block.number != number {
         return Err(source.lie("block number", number.to_string(), block.number.to_string()));
     }
     let malformed = |block: &Block, m| {
-        let fault = judge(block).map_or(Fault::Malformed(m), Fault::Lie);
+        let fault = judge(block).map_or(BlockFault::Malformed(m), BlockFault::Lie);
         Problem::Fault(number, fault)
     };
     let count = block.txs.len();
@@ -68,12 +68,12 @@ fn is_forgotten(answer: Option<&CallResult>) -> bool {
 
 type Frames = Result<Option<Vec<Vec<Frame>>>, Malformed>;
 
-struct Source<'a> {
+struct BlockReader<'a> {
     number: u64,
     upstream: &'a str,
 }
 
-impl Source<'_> {
+impl BlockReader<'_> {
     /// `None` for JSON `null`.
     fn take<'a>(
         &self,
@@ -110,7 +110,10 @@ impl Source<'_> {
     }
 
     fn lie(&self, check: &'static str, expected: String, got: String) -> Problem {
-        Problem::Fault(self.number, Fault::Lie(Lie { block: self.number, check, expected, got }))
+        Problem::Fault(
+            self.number,
+            BlockFault::Lie(Lie { block: self.number, check, expected, got }),
+        )
     }
 }
 

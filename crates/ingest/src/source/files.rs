@@ -15,7 +15,7 @@ use super::record::{read_record, split_list};
 const RECORD_BYTES_MAX: u64 = 1 << 30;
 
 #[derive(Debug, thiserror::Error)]
-pub enum FileError {
+pub enum BlockFileError {
     #[error("cannot read {path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
     #[error("{path}, record {record}: {source}")]
@@ -35,9 +35,9 @@ pub struct Records {
     listed: Vec<Result<Block, Malformed>>,
 }
 
-pub fn open(path: &Path) -> Result<Records, FileError> {
-    let unknown = || FileError::UnknownKind { path: path.to_owned() };
-    let io = |source| FileError::Io { path: path.to_owned(), source };
+pub fn open(path: &Path) -> Result<Records, BlockFileError> {
+    let unknown = || BlockFileError::UnknownKind { path: path.to_owned() };
+    let io = |source| BlockFileError::Io { path: path.to_owned(), source };
     let name = path.file_name().and_then(|n| n.to_str()).ok_or_else(unknown)?;
     let file = File::open(path).map_err(io)?;
     let (name, reader): (&str, Box<dyn Read + Send>) = if let Some(name) = name.strip_suffix(".gz")
@@ -75,14 +75,18 @@ impl Records {
 }
 
 impl Iterator for Records {
-    type Item = Result<Block, FileError>;
+    type Item = Result<Block, BlockFileError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(read) = self.listed.pop() {
                 self.record += 1;
                 let (path, record) = (self.path.clone(), self.record);
-                return Some(read.map_err(|source| FileError::Malformed { path, record, source }));
+                return Some(read.map_err(|source| BlockFileError::Malformed {
+                    path,
+                    record,
+                    source,
+                }));
             }
             if self.done {
                 return None;
@@ -95,7 +99,7 @@ impl Iterator for Records {
                 Ok(text) => self.listed = self.read(&text),
                 Err(source) => {
                     self.done = true;
-                    return Some(Err(FileError::Io { path: self.path.clone(), source }));
+                    return Some(Err(BlockFileError::Io { path: self.path.clone(), source }));
                 }
             }
         }

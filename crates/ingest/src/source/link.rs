@@ -4,16 +4,18 @@
 use alloy_primitives::B256;
 use rpc::{Call, Needs, UpstreamId};
 
-use super::node::{NodeSource, PARENT_LINK};
-use crate::error::{Error, all_but};
+use super::node::NodeSource;
+use crate::error::Error;
 use crate::verify::Lie;
 
+/// A block and the one below it do not hang together.
+pub(super) const PARENT_LINK: &str = "parent link";
 /// Two contradictions in a row are no accident.
 const TRIALS: usize = 2;
 
 /// A block's hash and its parent's, as one node tells them; not verified.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Link {
+pub(crate) struct BlockLink {
     pub hash: B256,
     pub parent: B256,
 }
@@ -32,16 +34,19 @@ impl NodeSource {
         &self,
         upstream: UpstreamId,
         numbers: &[u64],
-    ) -> Result<Vec<Link>, Error> {
-        let others = all_but(&self.pool, upstream);
+    ) -> Result<Vec<BlockLink>, Error> {
+        let others = self.pool.others(upstream);
         let calls = numbers.iter().map(|number| Call::block_by_number(*number, false)).collect();
         let needs = Needs { block: numbers.iter().max().copied(), ..Needs::default() };
         let fetched = self.pool.fetch(rpc::Fetch { calls, not: &others, needs }).await?;
         let mut links = Vec::with_capacity(numbers.len());
         for (number, answer) in numbers.iter().zip(fetched.answers) {
             let text = answer.ok().and_then(|answer| {
-                let fields: Fields = answer.parse().ok()?;
-                Some(Link { hash: fields.hash.parse().ok()?, parent: fields.parent.parse().ok()? })
+                let fields: LinkFields = answer.parse().ok()?;
+                Some(BlockLink {
+                    hash: fields.hash.parse().ok()?,
+                    parent: fields.parent.parse().ok()?,
+                })
             });
             links.push(text.ok_or(Error::NotThere { number: *number })?);
         }
@@ -50,7 +55,11 @@ impl NodeSource {
 
     /// Fine when the node has this block, and its parent below it. A node whose own blocks do not
     /// hang together, asked for both at once, is reported; one that is on another branch is not.
-    pub(crate) async fn hold(&self, upstream: UpstreamId, child: Child) -> Result<(), Error> {
+    pub(crate) async fn check_parent_link(
+        &self,
+        upstream: UpstreamId,
+        child: Child,
+    ) -> Result<(), Error> {
         let Child { number, hash, parent_hash } = child;
         let Some(below) = number.checked_sub(1) else { return Ok(()) };
         let mut last = Error::Moved { number };
@@ -76,7 +85,7 @@ impl NodeSource {
 }
 
 #[derive(serde::Deserialize)]
-struct Fields<'a> {
+struct LinkFields<'a> {
     hash: &'a str,
     #[serde(rename = "parentHash")]
     parent: &'a str,

@@ -11,7 +11,7 @@ use rpc::{
 
 use super::node::NodeSource;
 use crate::config::TraceUse;
-use crate::error::{Error, all_but};
+use crate::error::Error;
 
 /// How long, and how often, to look whether upstreams have been tried.
 const SETTLING_TRIALS: usize = 150;
@@ -118,7 +118,7 @@ impl NodeSource {
         calls: &[Call],
         is_old: bool,
     ) -> Result<(), Error> {
-        let others = all_but(&self.pool, fetched.upstream);
+        let others = self.pool.others(fetched.upstream);
         let needs = Needs::default();
         for round in 1..=COMPLETING_ROUNDS {
             let late: Vec<usize> = (0..calls.len())
@@ -145,17 +145,16 @@ impl NodeSource {
         upstream: UpstreamId,
         blocks: &[CallResult],
     ) -> Result<Vec<CallResult>, Error> {
-        let others = all_but(&self.pool, upstream);
+        let others = self.pool.others(upstream);
         let mut lists = Vec::with_capacity(blocks.len());
         for block in blocks {
             let hashes = block.as_ref().ok().and_then(|block| transaction_hashes(block.json()));
             let calls: Vec<Call> = hashes.iter().flatten().map(Call::transaction_receipt).collect();
-            let answers = match calls.is_empty() {
-                true => Vec::new(),
-                false => {
-                    let fetch = rpc::Fetch { calls, not: &others, needs: Needs::default() };
-                    self.pool.fetch(fetch).await?.answers
-                }
+            let answers = if calls.is_empty() {
+                Vec::new()
+            } else {
+                let fetch = rpc::Fetch { calls, not: &others, needs: Needs::default() };
+                self.pool.fetch(fetch).await?.answers
             };
             lists.push(join(answers));
         }

@@ -49,8 +49,10 @@ fn read_traces(
         return Ok(None);
     }
     let parity = text.contains("\"traceAddress\"") || text.contains("\"action\"");
-    match parity || tx_count == 0 {
-        true => read_parity_traces(text, tx_count).map(Some),
-        false => read_geth_traces(text, tx_count).map(Some),
-    }
+    let frames = if parity || tx_count == 0 {
+        read_parity_traces(text, tx_count)
+    } else {
+        read_geth_traces(text, tx_count)
+    };
+    frames.map(Some)
 }

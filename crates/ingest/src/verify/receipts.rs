@@ -4,10 +4,10 @@ use alloy_primitives::{Bloom, U256};
 use model::bloom::BloomMaker;
 use model::raw::{Receipt, Tx};
 
+use super::checks::{Checks, Lie, Senders, show};
 use super::receipt_encoding::encode_receipt;
 use super::root::ordered_root;
 use super::sender::is_unsigned;
-use super::{Checks, Lie, Senders, show};
 
 impl Checks<'_> {
     /// True when all receipts are there and add up to the header's root.
@@ -147,32 +147,33 @@ impl Checks<'_> {
             };
             if receipt.logs_bloom.is_some_and(|b| b != bloom) {
                 let expected = format!("that of its logs ({})", tx.hash.unwrap_or_default());
-                return match modelled {
-                    true => Err(self.lie("receipt's logs bloom", expected, "another")),
-                    // The store makes a proven receipt's bloom from its logs again.
-                    false => Ok(false),
-                };
+                if modelled {
+                    return Err(self.lie("receipt's logs bloom", expected, "another"));
+                }
+                // The store makes a proven receipt's bloom from its logs again.
+                return Ok(false);
             }
             whole.accrue_bloom(&bloom);
             let mut bytes = Vec::with_capacity(512);
             if encode_receipt(receipt, &bloom, &mut bytes).is_none() {
-                return match self.is_strict() {
-                    true => {
-                        Err(self.lie("receipt", "status or root, gas and logs", "fields missing"))
-                    }
-                    false => Ok(false),
-                };
+                if self.is_strict() {
+                    return Err(self.lie(
+                        "receipt",
+                        "status or root, gas and logs",
+                        "fields missing",
+                    ));
+                }
+                return Ok(false);
             }
             encoded.push(bytes);
         }
         let computed = ordered_root(&encoded);
         if self.block.header.receipts_root != Some(computed) {
-            return match modelled {
-                true => {
-                    Err(self.lie("receipts root", show(self.block.header.receipts_root), computed))
-                }
-                false => Ok(false),
-            };
+            if modelled {
+                let told = show(self.block.header.receipts_root);
+                return Err(self.lie("receipts root", told, computed));
+            }
+            return Ok(false);
         }
         if self.block.header.logs_bloom.is_some_and(|b| b != whole) && modelled {
             return Err(self.lie("logs bloom", "that of the receipts' logs", "another"));

@@ -2,8 +2,8 @@
 
 use model::raw::Tx;
 
+use super::checks::{Checks, Lie, Senders};
 use super::sender::{Signer, signer};
-use super::{Checks, Lie, Senders};
 
 /// How many senders are looked at once one of them is wrong, to tell a lie from a chain whose
 /// transactions are not signed as we know it.

@@ -2,7 +2,7 @@
 
 use model::raw::{Frame, FrameKind, Receipt, Tx};
 
-use super::{Checks, Lie};
+use super::checks::{Checks, Lie};
 
 impl Checks<'_> {
     /// True when traces are there and every one fits its transaction.

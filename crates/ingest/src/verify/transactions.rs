@@ -3,11 +3,11 @@
 use alloy_primitives::{B256, keccak256};
 use model::raw::Tx;
 
-use super::lanes::keccak_all;
+use super::checks::{Checks, Lie};
+use super::keccak_x8::keccak_all;
 use super::root::ordered_root;
 use super::sender::is_unsigned;
 use super::tx_encoding::encode_signed;
-use super::{Checks, Lie};
 
 /// What one pass over the transactions found.
 struct Encoded {

@@ -1,6 +1,7 @@
 //! History: down to the start block, around what is there already.
 
 use ingest::Config;
+use store::Origin;
 use testkit::{Fault, Rule, SharedChain, read, write};
 
 use crate::setup::*;
@@ -55,7 +56,7 @@ async fn islands_are_joined_and_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn an_island_of_another_branch_is_taken_back() {
+async fn an_island_of_another_branch_is_reverted() {
     let chain = sim(24, 80);
     let node = node(&chain).await;
     let rig = Rig::new(&[&node]).await;
@@ -104,4 +105,48 @@ async fn a_start_on_a_chain_that_stands_still_is_whole() {
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     rig.check(&chain, Dialect::Geth).await;
+}
+
+#[tokio::test]
+async fn the_gap_below_the_head_is_filled_before_older_history() {
+    let chain = sim(27, 300);
+    let node = node(&chain).await;
+    let rig = Rig::new(&[&node]).await;
+    // As a stop left it: history was not complete, and the head is far away by now.
+    import(&rig, &chain, 100..=120).await;
+    let before = rig.seq().await;
+    let ingest = rig.start();
+    rig.reaches(&chain, &ingest).await;
+    let entries = rig.journal_after(before).await;
+    let newer = entries.iter().filter(|entry| entry.number > 120).count();
+    assert_eq!((newer, entries.len()), (180, 280));
+    assert!(entries[..180].iter().all(|entry| entry.number > 120), "the gap comes first");
+    let origins: Vec<Origin> = entries.iter().map(|entry| entry.origin).collect();
+    assert_eq!(
+        (origins[0], origins[1], origins[279]),
+        (Origin::Head, Origin::History, Origin::History)
+    );
+}
+
+#[tokio::test]
+async fn a_gap_that_comes_up_meanwhile_is_filled_before_older_history() {
+    let chain = sim(28, 900);
+    let node = node(&chain).await;
+    let slow = Rule::new(Fault::Delay(std::time::Duration::from_millis(40)));
+    node.faults.add(slow.on_methods(["eth_getBlockReceipts"]));
+    let mut rig = Rig::new(&[&node]).await;
+    rig.config = Config { segment_blocks: 6, workers: 2, ..rig.config };
+    let ingest = rig.start();
+    let deep = async || {
+        let ranges = rig.ranges().await;
+        if ranges.first().is_some_and(|(from, _)| *from < 800) { Ok(()) } else { Err("no".into()) }
+    };
+    eventually_gives("history is being filled", deep).await;
+    write(&chain).extend(200);
+    rig.reaches(&chain, &ingest).await;
+    let numbers: Vec<u64> = rig.journal_after(0).await.iter().map(|entry| entry.number).collect();
+    let place = |number| numbers.iter().position(|n| *n == number).unwrap();
+    let between = place(1_099) - place(1_100);
+    assert!(between <= 2 * 240, "{between} blocks of older history came first");
+    assert!(place(901) < place(0), "older history comes last");
 }

@@ -8,7 +8,7 @@ use ingest::source::{files, read_record};
 use ingest::verify::verify;
 use model::chain::Verification;
 use proptest::prelude::*;
-use store::{Store, VerifiedBlock};
+use store::{EntryKind, Origin, Store, VerifiedBlock};
 use testkit::{SimChain, read};
 
 use crate::setup::*;
@@ -44,8 +44,7 @@ fn write(dir: &Path, name: &str, text: &[u8]) -> PathBuf {
 
 #[tokio::test]
 async fn every_kind_of_file_gives_the_same_store() {
-    let chain = sim(180, 12);
-    let chain = read(&chain);
+    let chain = owned(sim(180, 12));
     let records: Vec<String> = (0..=12).map(|number| geth(&chain, number)).collect();
     let dir = scratch();
     let lines = format!("{}\n\n", records.join("\n")).into_bytes();
@@ -88,9 +87,7 @@ fn both_trace_dialects_are_recognised() {
 
 #[tokio::test]
 async fn what_cannot_be_used_is_named_and_the_rest_goes_in() {
-    let chain = sim(182, 6);
-    let other = sim(183, 6);
-    let (chain, other) = (read(&chain), read(&other));
+    let (chain, other) = (owned(sim(182, 6)), owned(sim(183, 6)));
     let dir = scratch();
     let lie = geth(&chain, 3).replacen("\"gasUsed\":\"0x", "\"gasUsed\":\"0x1", 1);
     let lines = [
@@ -127,6 +124,50 @@ async fn what_cannot_be_used_is_named_and_the_rest_goes_in() {
     let detached = |r: &Refusal| matches!(r, Refusal::Store { number: 3, .. });
     assert!(summary.refused.iter().any(detached), "{texts:#?}");
     assert_eq!(texts.len(), 6, "{texts:#?}");
+}
+
+/// The journal's entries of one kind, by number.
+async fn entries(store: &Store, kind: EntryKind) -> Vec<(u64, Origin)> {
+    let view = store.view().await.unwrap();
+    let entries = view.journal_after(CHAIN, 0, 100).await.unwrap();
+    entries.iter().filter(|it| it.kind == kind).map(|it| (it.number, it.origin)).collect()
+}
+
+#[tokio::test]
+async fn files_complete_blocks_that_are_stored_without_receipts_or_traces() {
+    let chain = owned(sim(185, 6));
+    let (dir, home) = (scratch(), scratch());
+    let store = open(&home).await;
+    let known = crate::setup::chain(Verification::Full);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let bare = |n| format!(r#"{{"block":{}}}"#, text(&chain.block_json(n, true).unwrap()));
+    let lines = |name: &str, record: &dyn Fn(u64) -> String| {
+        let records: Vec<String> = (0..=6).map(record).collect();
+        write(dir.path(), name, records.join("\n").as_bytes())
+    };
+    let files = [
+        lines("1-bare.jsonl", &bare),
+        lines("2-receipts.jsonl", &|n| record(&chain, n, b"null")),
+        lines("3-whole.jsonl", &|n| geth(&chain, n)),
+        // These have less to say than is known.
+        lines("4-receipts.jsonl", &|n| record(&chain, n, b"null")),
+        lines("5-bare.jsonl", &bare),
+    ];
+    for file in files {
+        let summary = import(&store, &known, &[file], &|_| {}).await.unwrap();
+        assert!(summary.refused.is_empty(), "{:?}", summary.refused);
+        assert_eq!(summary.blocks, 7);
+    }
+    let expected = honest_digest(verified_from(&chain, 0, Dialect::Geth)).await;
+    assert_eq!(store.view().await.unwrap().digest(CHAIN).await.unwrap(), expected);
+    let numbers = |range: std::ops::RangeInclusive<u64>| range.map(|n| (n, Origin::Import));
+    let applied: Vec<_> = numbers(0..=6).collect();
+    assert_eq!(entries(&store, EntryKind::Apply).await, applied);
+    // The genesis is empty: there was nothing to add.
+    let amended: Vec<_> = numbers(1..=6).chain(numbers(1..=6)).collect();
+    assert_eq!(entries(&store, EntryKind::Amend).await, amended);
+    let left = store.view().await.unwrap().untraced_blocks(CHAIN, u64::MAX, 10).await.unwrap();
+    assert!(left.is_empty());
 }
 
 /// Reads, verifies and prepares: everything that happens to a record before it is written.
@@ -190,8 +231,7 @@ async fn no_bytes_of_a_file_make_it_panic() {
 async fn no_mutation_of_a_record_makes_it_panic() {
     let home = scratch();
     let store = open(&home).await;
-    let chain = sim(184, 6);
-    let chain = read(&chain);
+    let chain = owned(sim(184, 6));
     let traces = |number| chain.traces_parity_json(number).unwrap();
     let valid: Vec<String> =
         (0..=6).flat_map(|n| [geth(&chain, n), record(&chain, n, &traces(n))]).collect();

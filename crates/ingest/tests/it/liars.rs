@@ -130,7 +130,7 @@ async fn with_a_liar_alone_about_old_blocks_history_waits_above_the_lie() {
 }
 
 #[tokio::test]
-async fn a_node_that_begins_to_lie_takes_nothing_back() {
+async fn a_node_that_begins_to_lie_reverts_nothing() {
     let chain = busy_sim(160, 30);
     let node = node(&chain).await;
     let rig = Rig::new(&[&node]).await;

@@ -1,8 +1,10 @@
-//! Stored blocks read anew: told to stop, gone on with, and told of all the while.
+//! Stored blocks decoded again: stopped, gone on with, and told of all the while.
 
 use std::sync::Arc;
 
-use ingest::redecode::{Options, Outcome, Progress, State, declare, redecode};
+use ingest::redecode::{
+    RedecodeOptions, RedecodeOutcome, RedecodeProgress, RedecodeState, declare, redecode,
+};
 use model::chain::{Chain, NativePool, Verification};
 use store::{Generations, Store};
 
@@ -15,26 +17,29 @@ async fn stored(dir: &tempfile::TempDir) -> (Store, Arc<Chain>) {
     let store = open(dir).await;
     let known = chain(Verification::Full);
     assert!(!declare(&store, &known).await.unwrap(), "nothing is stored yet");
-    let sim = sim(71, BLOCKS as usize - 1);
-    put(&store, verified_from(&testkit::read(&sim), 0, Dialect::Geth)).await;
+    let sim = owned(sim(71, BLOCKS as usize - 1));
+    put(&store, verified_from(&sim, 0, Dialect::Geth)).await;
     let mut other = Chain::clone(&known);
     other.native_pools.push(NativePool { name: "pool".into(), address: [7; 20].into() });
     (store, Arc::new(other))
 }
 
 #[tokio::test]
-async fn the_word_to_stop_is_heard_and_the_next_walk_goes_on() {
+async fn a_walk_that_is_stopped_is_gone_on_with() {
     let dir = scratch();
     let (store, chain) = stored(&dir).await;
     assert!(declare(&store, &chain).await.unwrap());
-    let options = Options { threads: 3, ..Options::default() };
-    let stopped = Progress::default();
+    let options = RedecodeOptions { threads: 3, ..RedecodeOptions::default() };
+    let stopped = RedecodeProgress::default();
     stopped.stop();
-    assert_eq!(redecode(&store, &chain, options, &stopped).await.unwrap(), Outcome::Stopped);
-    assert_eq!(stopped.snapshot().state, State::Outdated);
+    assert_eq!(
+        redecode(&store, &chain, options, &stopped).await.unwrap(),
+        RedecodeOutcome::Stopped
+    );
+    assert_eq!(stopped.snapshot().state, RedecodeState::Outdated);
 
     // Stopped on the way, from outside, wherever that is.
-    let progress = Progress::default();
+    let progress = RedecodeProgress::default();
     let stop = async {
         while progress.snapshot().blocks_done == 0 {
             tokio::task::yield_now().await;
@@ -44,23 +49,26 @@ async fn the_word_to_stop_is_heard_and_the_next_walk_goes_on() {
     let (outcome, ()) = tokio::join!(redecode(&store, &chain, options, &progress), stop);
     let outcome = outcome.unwrap();
     let before = progress.snapshot();
-    let progress = Progress::default();
-    if outcome == Outcome::Stopped {
+    let progress = RedecodeProgress::default();
+    if outcome == RedecodeOutcome::Stopped {
         assert!(declare(&store, &chain).await.unwrap());
         let reached = generations(&store).await.building.unwrap().reached.unwrap();
         assert_eq!(before.blocks_done, BLOCKS - reached);
         let done = redecode(&store, &chain, options, &progress).await.unwrap();
-        assert_eq!(done, Outcome::Done { blocks: BLOCKS });
+        assert_eq!(done, RedecodeOutcome::Done { blocks: BLOCKS });
     }
     assert!(!declare(&store, &chain).await.unwrap());
-    let again = redecode(&store, &chain, options, &Progress::default()).await.unwrap();
-    assert_eq!(again, Outcome::NothingToDo);
-    let forced = Options { force: true, ..options };
-    let progress = Progress::default();
+    let again = redecode(&store, &chain, options, &RedecodeProgress::default()).await.unwrap();
+    assert_eq!(again, RedecodeOutcome::NothingToDo);
+    let forced = RedecodeOptions { force: true, ..options };
+    let progress = RedecodeProgress::default();
     let done = redecode(&store, &chain, forced, &progress).await.unwrap();
-    assert_eq!(done, Outcome::Done { blocks: BLOCKS });
+    assert_eq!(done, RedecodeOutcome::Done { blocks: BLOCKS });
     let told = progress.snapshot();
-    assert_eq!((told.state, told.blocks_done, told.blocks_total), (State::Current, BLOCKS, BLOCKS));
+    assert_eq!(
+        (told.state, told.blocks_done, told.blocks_total),
+        (RedecodeState::Current, BLOCKS, BLOCKS)
+    );
 }
 
 /// Another process took over: what fails here is the next write.
@@ -68,10 +76,10 @@ async fn the_word_to_stop_is_heard_and_the_next_walk_goes_on() {
 async fn a_walk_that_fails_ends_with_a_word_and_the_old_facts_stay() {
     let dir = scratch();
     let (store, chain) = stored(&dir).await;
-    let options = Options { force: true, threads: 1 };
+    let options = RedecodeOptions { force: true, threads: 1 };
     for round in 0..50u8 {
         let before = generations(&store).await;
-        let progress = Progress::default();
+        let progress = RedecodeProgress::default();
         let take_over = async {
             while progress.snapshot().blocks_done == 0 {
                 tokio::task::yield_now().await;
@@ -83,7 +91,7 @@ async fn a_walk_that_fails_ends_with_a_word_and_the_old_facts_stay() {
         // The last group may have been written before anybody could take over.
         let Err(failed) = outcome else { continue };
         assert!(failed.to_string().contains("is being built"), "{failed}");
-        assert_eq!(progress.snapshot().state, State::Failed);
+        assert_eq!(progress.snapshot().state, RedecodeState::Failed);
         assert_eq!(progress.snapshot().error, Some(failed.to_string()));
         let after = generations(&store).await;
         assert_eq!((after.current, after.decoded_with), (before.current, before.decoded_with));

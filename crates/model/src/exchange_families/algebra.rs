@@ -4,7 +4,8 @@
 use alloy_primitives::{Address, B256, b256, keccak256};
 
 use super::event::{Created, EventReader, PoolEvent};
-use super::family::{Exchange, ExchangeKind, Family, PoolGuess, PoolTerms};
+use super::family::{Exchange, ExchangeKind, Family, PoolGuess};
+use super::pool_terms::PoolTerms;
 use super::v3;
 use crate::abi::{address, joined, topic, words};
 use crate::raw::Log;
@@ -25,7 +26,7 @@ impl ExchangeKind {
     pub const ALGEBRA: ExchangeKind = ExchangeKind(&FAMILY);
 }
 
-const POOL: EventReader = EventReader {
+pub const POOL: EventReader = EventReader {
     topic: b256!("91ccaa7a278130b65168c3a0c8d3bcae84cf5e43704342bd3ec0b59e59c036db"),
     signature: "Pool(address,address,address)",
     read: pool,

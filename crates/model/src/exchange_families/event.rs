@@ -5,7 +5,7 @@
 
 use alloy_primitives::{Address, B256, I256, U256};
 
-use super::family::PoolTerms;
+use super::pool_terms::PoolTerms;
 use crate::facts::{PoolId, PoolState, RangeDelta};
 use crate::raw::Log;
 

@@ -11,6 +11,7 @@ use alloy_primitives::{Address, B256};
 use serde::Deserialize;
 
 use super::event::EventReader;
+use super::pool_terms::PoolTerms;
 use crate::facts::{PoolId, PoolState};
 use crate::hex_text;
 
@@ -121,15 +122,6 @@ pub struct PoolGuess {
     pub paid: Option<u32>,
     /// Who acted on the pool, where the event says so; may be its own hook.
     pub actor: Option<Address>,
-}
-
-/// What a pool is beside its tokens, as far as its family has such a thing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PoolTerms {
-    pub fee: Option<u32>,
-    pub tick_spacing: Option<i32>,
-    pub hooks: Address,
-    pub stable: Option<bool>,
 }
 
 /// How a node is asked for pools that are not stored.

@@ -8,7 +8,9 @@ mod algebra;
 mod camelot;
 mod event;
 mod family;
+mod infinity_cl;
 mod lookup;
+mod pool_terms;
 mod slipstream;
 mod solidly;
 mod v2;
@@ -17,9 +19,10 @@ mod v4;
 
 pub use event::{Created, Event, EventReader, Flow, PoolEvent};
 pub use family::{
-    Exchange, ExchangeKind, Family, FindPool, Function, NodeAnswer, NodeCalls, PoolGuess, PoolTerms,
+    Exchange, ExchangeKind, Family, FindPool, Function, NodeAnswer, NodeCalls, PoolGuess,
 };
 pub use lookup::event_reader;
+pub use pool_terms::PoolTerms;
 
 /// All there are; in no order.
 pub static FAMILIES: &[&Family] = &[
@@ -30,4 +33,5 @@ pub static FAMILIES: &[&Family] = &[
     &solidly::FAMILY,
     &algebra::FAMILY,
     &slipstream::FAMILY,
+    &infinity_cl::FAMILY,
 ];

@@ -4,7 +4,8 @@
 use alloy_primitives::b256;
 
 use super::event::{Created, EventReader, PoolEvent};
-use super::family::{Exchange, ExchangeKind, Family, PoolGuess, PoolTerms};
+use super::family::{Exchange, ExchangeKind, Family, PoolGuess};
+use super::pool_terms::PoolTerms;
 use super::v3;
 use crate::abi::{address, int24, topic, words};
 use crate::raw::Log;
@@ -26,7 +27,7 @@ impl ExchangeKind {
     pub const SLIPSTREAM: ExchangeKind = ExchangeKind(&FAMILY);
 }
 
-const POOL_CREATED: EventReader = EventReader {
+pub const POOL_CREATED: EventReader = EventReader {
     topic: b256!("ab0d57f0df537bb25e80245ef7748fa62353808c54d6e528a9dd20887aed9ac2"),
     signature: "PoolCreated(address,address,int24,address)",
     read: pool_created,

@@ -4,7 +4,8 @@
 use alloy_primitives::{Address, B256, b256, keccak256};
 
 use super::event::{Created, Event, EventReader, PoolEvent};
-use super::family::{Exchange, ExchangeKind, Family, PoolGuess, PoolTerms};
+use super::family::{Exchange, ExchangeKind, Family, PoolGuess};
+use super::pool_terms::PoolTerms;
 use super::v2;
 use crate::abi::{address, boolean, topic, uint, words};
 use crate::facts::PoolState;
@@ -26,24 +27,24 @@ impl ExchangeKind {
     pub const SOLIDLY: ExchangeKind = ExchangeKind(&FAMILY);
 }
 
-const SYNC: EventReader = EventReader {
+pub const SYNC: EventReader = EventReader {
     topic: b256!("cf2aa50876cdfbb541206f89af0ee78d44a2abf8d328e37fa4917f982149848a"),
     signature: "Sync(uint256,uint256)",
     read: sync,
 };
-const SWAP: EventReader = EventReader {
+pub const SWAP: EventReader = EventReader {
     topic: b256!("b3e2773606abfd36b5bd91394b3a54d1398336c65005baf7bf7a05efeffaf75b"),
     signature: "Swap(address,address,uint256,uint256,uint256,uint256)",
     read: |log| PoolEvent::of_emitter(log, Event::Swap(v2::flow(log)?)),
 };
 /// As Velodrome v2 and Aerodrome say it.
-const POOL_CREATED: EventReader = EventReader {
+pub const POOL_CREATED: EventReader = EventReader {
     topic: b256!("2128d88d14c80cb081c1252a5acff7a264671bf199ce226b53788fb26065005e"),
     signature: "PoolCreated(address,address,bool,address,uint256)",
     read: pool_created,
 };
 /// As Solidly and Velodrome v1 say it.
-const PAIR_CREATED: EventReader = EventReader {
+pub const PAIR_CREATED: EventReader = EventReader {
     topic: b256!("c4805696c66d7cf352fc1d6bb633ad5ee82f6cb577c453024b6e0eb8306c6fc9"),
     signature: "PairCreated(address,address,bool,address,uint256)",
     read: pair_created,

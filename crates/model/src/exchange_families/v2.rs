@@ -3,9 +3,8 @@
 use alloy_primitives::{Address, B256, b256, keccak256};
 
 use super::event::{Created, Event, EventReader, Flow, PoolEvent};
-use super::family::{
-    Exchange, ExchangeKind, Family, FindPool, Function, NodeCalls, PoolGuess, PoolTerms,
-};
+use super::family::{Exchange, ExchangeKind, Family, FindPool, Function, NodeCalls, PoolGuess};
+use super::pool_terms::PoolTerms;
 use crate::abi::{Words, address, topic, uint, words};
 use crate::facts::PoolState;
 use crate::raw::Log;

@@ -4,8 +4,9 @@ use alloy_primitives::{Address, B256, U256, b256, keccak256};
 
 use super::event::{Created, Event, EventReader, Flow, PoolEvent};
 use super::family::{
-    Exchange, ExchangeKind, Family, FindPool, Function, NodeAnswer, NodeCalls, PoolGuess, PoolTerms,
+    Exchange, ExchangeKind, Family, FindPool, Function, NodeAnswer, NodeCalls, PoolGuess,
 };
+use super::pool_terms::PoolTerms;
 use crate::abi::{Words, address, int24, int256, joined, topic, uint, uint24, uint128, words};
 use crate::facts::{PoolState, RangeDelta};
 use crate::raw::Log;
@@ -36,7 +37,7 @@ pub const SWAP: EventReader = EventReader {
     read: swap,
 };
 /// PancakeSwap adds what the protocol took of each token.
-const SWAP_PANCAKE: EventReader = EventReader {
+pub const SWAP_PANCAKE: EventReader = EventReader {
     topic: b256!("19b47279256b2a23a1665c810c8d55a1758940ee09377d4f8d26497a3577dc83"),
     signature: "Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)",
     read: swap_pancake,

@@ -5,7 +5,8 @@
 use alloy_primitives::{Address, B256, I256, U256, b256, keccak256};
 
 use super::event::{Created, Event, EventReader, Flow, PoolEvent};
-use super::family::{Exchange, ExchangeKind, Family, PoolGuess, PoolTerms};
+use super::family::{Exchange, ExchangeKind, Family, PoolGuess};
+use super::pool_terms::PoolTerms;
 use super::v3::ranged;
 use crate::abi::{address, int24, int128, joined, topic, uint24, uint128, words};
 use crate::facts::{PoolId, RangeDelta};
@@ -27,17 +28,17 @@ impl ExchangeKind {
     pub const V4: ExchangeKind = ExchangeKind(&FAMILY);
 }
 
-const INITIALIZE: EventReader = EventReader {
+pub const INITIALIZE: EventReader = EventReader {
     topic: b256!("dd466e674ea557f56295e2d0218a125ea4b4f0f6f3307b95f85e6110838d6438"),
     signature: "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",
     read: initialize,
 };
-const SWAP: EventReader = EventReader {
+pub const SWAP: EventReader = EventReader {
     topic: b256!("40e9cecb9f5f1f1c5b9c97dec2917b7ee92e57ba5563708daca94dd84ad7112f"),
     signature: "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)",
     read: swap,
 };
-const MODIFY_LIQUIDITY: EventReader = EventReader {
+pub const MODIFY_LIQUIDITY: EventReader = EventReader {
     topic: b256!("f208f4912782fd25c7f114ca3723a2d5dd6f3bcc3ac8db5af63baa85f711d5ec"),
     signature: "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)",
     read: modify_liquidity,
@@ -75,7 +76,7 @@ fn swap(log: &Log) -> Option<PoolEvent> {
 }
 
 /// Amounts are told from the swapper's side, unlike in v3: what is negative went into the pool.
-fn received(amount: B256) -> Option<I256> {
+pub fn received(amount: B256) -> Option<I256> {
     I256::try_from(int128(amount)?.checked_neg()?).ok()
 }
 

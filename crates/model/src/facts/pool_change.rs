@@ -7,8 +7,6 @@
 use alloy_primitives::U256;
 
 use super::PoolId;
-use super::pool::{unzigzag, zigzag};
-use crate::raw::wire::{Wire, put_varint, take_bytes, take_varint, unpack_list};
 
 /// What one block made of one pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,73 +103,6 @@ fn merge(ranges: &mut Vec<RangeDelta>, new: RangeDelta) {
     ranges.push(new);
 }
 
-const RESERVES: u8 = 0;
-const RANGED: u8 = 1;
-const LIQUIDITY: u8 = 2;
-
-impl PoolChange {
-    /// Without the id, which is in the row's key.
-    pub fn pack(&self, out: &mut Vec<u8>) {
-        put_varint(out, u64::from(self.log_index));
-        match &self.change {
-            Change::State(PoolState::Reserves { reserve0, reserve1 }) => {
-                out.push(RESERVES);
-                reserve0.pack(out);
-                reserve1.pack(out);
-            }
-            Change::State(PoolState::Ranged { sqrt_price, liquidity, tick }) => {
-                out.push(RANGED);
-                sqrt_price.pack(out);
-                U256::from(*liquidity).pack(out);
-                put_varint(out, zigzag((*tick).into()));
-            }
-            Change::Liquidity(ranges) => {
-                out.push(LIQUIDITY);
-                let ranges = ranges.iter().filter(|it| it.delta != 0);
-                put_varint(out, ranges.clone().count() as u64);
-                for range in ranges {
-                    put_varint(out, zigzag(range.lower.into()));
-                    put_varint(out, zigzag(range.upper.into()));
-                    out.push(u8::from(range.delta < 0));
-                    U256::from(range.delta.unsigned_abs()).pack(out);
-                }
-            }
-        }
-    }
-
-    /// `None` means the bytes are not what `pack` wrote.
-    pub fn unpack(id: PoolId, input: &mut &[u8]) -> Option<PoolChange> {
-        let log_index = u32::try_from(take_varint(input)?).ok()?;
-        let change = match *take_bytes(input, 1)?.first()? {
-            RESERVES => Change::State(PoolState::Reserves {
-                reserve0: U256::unpack(input)?,
-                reserve1: U256::unpack(input)?,
-            }),
-            RANGED => Change::State(PoolState::Ranged {
-                sqrt_price: U256::unpack(input)?,
-                liquidity: u128::try_from(U256::unpack(input)?).ok()?,
-                tick: take_tick(input)?,
-            }),
-            LIQUIDITY => Change::Liquidity(unpack_list(input, take_range)?),
-            _ => return None,
-        };
-        Some(PoolChange { id, log_index, change })
-    }
-}
-
-fn take_tick(input: &mut &[u8]) -> Option<i32> {
-    i32::try_from(unzigzag(take_varint(input)?)).ok()
-}
-
-fn take_range(input: &mut &[u8]) -> Option<RangeDelta> {
-    let (lower, upper) = (take_tick(input)?, take_tick(input)?);
-    let taken = *take_bytes(input, 1)?.first()? != 0;
-    let size = u128::try_from(U256::unpack(input)?).ok()?;
-    let delta =
-        if taken { 0i128.checked_sub_unsigned(size)? } else { i128::try_from(size).ok()? };
-    Some(RangeDelta { lower, upper, delta })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -207,24 +138,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn a_packed_change_comes_back_as_it_was(log_index in any::<u32>(), mut change in changes()) {
-            if let Change::Liquidity(ranges) = &mut change {
-                ranges.retain(|it| it.delta != 0);
-            }
-            let change = PoolChange { id: PoolId::V4(Default::default()), log_index, change };
-            let mut packed = Vec::new();
-            change.pack(&mut packed);
-            let input = &mut packed.as_slice();
-            prop_assert_eq!(PoolChange::unpack(change.id, input), Some(change));
-            prop_assert!(input.is_empty());
-        }
-
-        #[test]
-        fn bytes_that_are_no_change_do_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
-            let _ = PoolChange::unpack(PoolId::V4(Default::default()), &mut bytes.as_slice());
-        }
-
         #[test]
         fn changes_put_together_do_what_they_do_one_by_one(
             start in proptest::option::of(states()),

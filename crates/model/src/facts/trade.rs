@@ -3,7 +3,6 @@
 use alloy_primitives::{Address, U256};
 
 use super::Market;
-use crate::raw::wire::{Wire, put_varint, take_bytes, take_varint, unpack_list};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trade {
@@ -31,148 +30,9 @@ pub struct Trade {
     pub reconciled: bool,
 }
 
-const RECONCILED: u8 = 1;
-const MIXED: u8 = 2;
-const NATIVE: u8 = 4;
-/// By far the most: a single token of which one was sold.
-const SINGLE: u8 = 8;
-const MARKET_SHIFT: u8 = 4;
-const MARKET_MASK: u8 = 7;
-const IN_NATIVE: u8 = 0x80;
-
 impl Trade {
     /// How many tokens changed hands.
     pub fn quantity(&self) -> U256 {
         self.tokens.iter().fold(U256::ZERO, |sum, (_, many)| sum.saturating_add(*many))
-    }
-
-    pub fn pack(&self, out: &mut Vec<u8>) {
-        let single = matches!(self.tokens.as_slice(), [(_, many)] if *many == U256::ONE);
-        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-        out.push(
-            flag(self.reconciled, RECONCILED)
-                | flag(self.mixed, MIXED)
-                | flag(self.currency.is_zero(), NATIVE)
-                | flag(single, SINGLE)
-                | flag(self.in_native, IN_NATIVE)
-                | (self.market as u8) << MARKET_SHIFT,
-        );
-        put_varint(out, u64::from(self.tx_index));
-        put_varint(out, u64::from(self.log_index));
-        for address in [&self.marketplace, &self.contract, &self.seller, &self.buyer] {
-            address.pack(out);
-        }
-        if !self.currency.is_zero() {
-            self.currency.pack(out);
-        }
-        self.price.pack(out);
-        match self.tokens.as_slice() {
-            [(id, _)] if single => id.pack(out),
-            tokens => {
-                put_varint(out, tokens.len() as u64);
-                for (id, many) in tokens {
-                    id.pack(out);
-                    many.pack(out);
-                }
-            }
-        }
-    }
-
-    pub fn unpack(input: &mut &[u8]) -> Option<Self> {
-        let flags = *take_bytes(input, 1)?.first()?;
-        let index = |input: &mut &[u8]| u32::try_from(take_varint(input)?).ok();
-        Some(Trade {
-            market: *Market::ALL.get(usize::from((flags >> MARKET_SHIFT) & MARKET_MASK))?,
-            reconciled: flags & RECONCILED != 0,
-            mixed: flags & MIXED != 0,
-            in_native: flags & IN_NATIVE != 0,
-            tx_index: index(input)?,
-            log_index: index(input)?,
-            marketplace: Address::unpack(input)?,
-            contract: Address::unpack(input)?,
-            seller: Address::unpack(input)?,
-            buyer: Address::unpack(input)?,
-            currency: match flags & NATIVE {
-                0 => Address::unpack(input)?,
-                _ => Address::ZERO,
-            },
-            price: U256::unpack(input)?,
-            tokens: match flags & SINGLE {
-                0 => {
-                    unpack_list(input, |input| Some((U256::unpack(input)?, U256::unpack(input)?)))?
-                }
-                _ => vec![(U256::unpack(input)?, U256::ONE)],
-            },
-        })
-    }
-}
-
-/// All trades of a block, in the order of their logs.
-pub fn pack_trades(trades: &[Trade], out: &mut Vec<u8>) {
-    put_varint(out, trades.len() as u64);
-    trades.iter().for_each(|trade| trade.pack(out));
-}
-
-pub fn unpack_trades(input: &mut &[u8]) -> Option<Vec<Trade>> {
-    unpack_list(input, Trade::unpack)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn address() -> impl Strategy<Value = Address> {
-        prop_oneof![Just(Address::ZERO), any::<[u8; 20]>().prop_map(Address::from)]
-    }
-
-    fn number() -> impl Strategy<Value = U256> {
-        prop_oneof![
-            Just(U256::ONE),
-            any::<u64>().prop_map(U256::from),
-            any::<[u8; 32]>().prop_map(U256::from_be_bytes)
-        ]
-    }
-
-    prop_compose! {
-        fn trade()(
-            (tx_index, log_index) in any::<(u32, u32)>(),
-            market in 0..Market::ALL.len(),
-            (marketplace, contract, seller) in (address(), address(), address()),
-            (buyer, currency, price) in (address(), address(), number()),
-            tokens in prop::collection::vec((number(), number()), 0..4),
-            (mixed, in_native, reconciled) in any::<(bool, bool, bool)>(),
-        ) -> Trade {
-            Trade {
-                tx_index, log_index, market: Market::ALL[market], marketplace, contract, tokens,
-                seller, buyer, currency, price, mixed, in_native, reconciled,
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_packed_comes_back_whole(trades in prop::collection::vec(trade(), 0..4)) {
-            let mut bytes = Vec::new();
-            pack_trades(&trades, &mut bytes);
-            let mut input = bytes.as_slice();
-            prop_assert_eq!(unpack_trades(&mut input), Some(trades));
-            prop_assert!(input.is_empty());
-        }
-
-        #[test]
-        fn bytes_of_any_kind_never_stop_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = unpack_trades(&mut bytes.as_slice());
-            let _ = Trade::unpack(&mut bytes.as_slice());
-        }
-
-        #[test]
-        fn a_cut_off_trade_is_none(trade in trade(), keep in 0.0..1.0f64) {
-            let mut bytes = Vec::new();
-            trade.pack(&mut bytes);
-            bytes.truncate((bytes.len() as f64 * keep) as usize);
-            prop_assert_eq!(Trade::unpack(&mut bytes.as_slice()), None);
-        }
     }
 }

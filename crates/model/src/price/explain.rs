@@ -2,10 +2,12 @@
 
 use alloy_primitives::{Address, U512};
 
-use super::book::{Book, Money, MoneyKind, Worth};
+use super::dropped::Dropped;
+use super::money::{Money, MoneyKind, PricingTable, ReferencePrices};
+use super::question::{Question, Settings};
 use super::quote::Quote;
 use super::rank::Choice;
-use super::{Question, Ratio, Settings};
+use super::ratio::Ratio;
 use crate::facts::PoolId;
 
 #[derive(Clone, Debug)]
@@ -34,7 +36,7 @@ pub struct Price {
     /// Why not higher.
     pub doubts: Vec<Doubt>,
     pub dropped: Vec<Dropped>,
-    /// All that were heard, in no order: see [`Price::heard`].
+    /// All that were considered, in no order: see `Price::pool_quotes`.
     pub(super) quotes: Vec<Quote>,
     /// What the coin is worth by its own pools.
     pub(super) coin_usd: Option<Ratio>,
@@ -84,40 +86,30 @@ impl Doubt {
     }
 }
 
-/// Why a pool was not heard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dropped {
-    UnknownFactory(PoolId),
-    OtherExchange(PoolId),
-    /// The other token is no money that we know of.
-    UnknownPartner(PoolId),
-    Empty(PoolId),
-    TooThin(PoolId),
-}
-
 pub(super) fn explain(
-    book: &Book,
+    table: &PricingTable,
     question: &Question,
-    worth: &Worth,
+    references: &ReferencePrices,
     choice: Choice,
     dropped: Vec<Dropped>,
     settings: &Settings,
 ) -> Price {
     let best = &choice.best;
-    let doubts = doubts(&choice, worth.undecided, settings);
+    let doubts = doubts(&choice, references.undecided, settings);
     let thin_and_alone = [Doubt::Thin, Doubt::SingleSource].iter().all(|it| doubts.contains(it));
     let lowest = doubts.iter().map(|it| it.at_most()).min().unwrap_or(Confidence::High);
-    let is_coin = question.token == book.wrapped;
-    let coin_usd = worth.native.as_ref().map(|coin| coin.usd);
-    let (usd, native) = match is_coin {
+    let is_coin = question.token == table.wrapped;
+    let coin_usd = references.native.as_ref().map(|coin| coin.usd);
+    let (usd, native) = if is_coin {
         // Everything else is measured by the coin, so one pool's lag must not be in it.
-        true => (choice.mean, Some(Ratio::ONE)),
-        false => (best.usd, best.native.or_else(|| coin_usd.map(|coin| best.usd.over(coin)))),
+        (choice.mean, Some(Ratio::ONE))
+    } else {
+        (best.usd, best.native.or_else(|| coin_usd.map(|coin| best.usd.over(coin))))
     };
     Price {
         usd,
         native,
-        native_decimals: book.native_decimals,
+        native_decimals: table.native_decimals,
         pool: best.id,
         factory: best.factory,
         block: best.block,
@@ -125,12 +117,12 @@ pub(super) fn explain(
         token_side_micro_usd: best.token_side,
         partner_side_micro_usd: best.other_side,
         one_percent_micro_usd: best.one_percent,
-        pools_considered: choice.heard.len(),
+        pools_considered: choice.considered.len(),
         pools_agreeing: choice.agreeing,
         confidence: if thin_and_alone { Confidence::Low } else { lowest },
         doubts,
         dropped,
-        quotes: choice.heard,
+        quotes: choice.considered,
         coin_usd,
         is_coin,
         token: question.token,

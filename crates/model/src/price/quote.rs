@@ -2,11 +2,12 @@
 
 use alloy_primitives::{Address, U256, U512};
 
-use super::book::{Book, Money, MoneyKind, Worth};
-use super::explain::Dropped;
+use super::dropped::Dropped;
+use super::money::{Money, MoneyKind, PricingTable, ReferencePrices};
+use super::question::{Question, Settings};
+use super::ratio::Ratio;
 use super::reading::{self, PoolAt};
 use super::square_root::square_root;
-use super::{Question, Ratio, Settings};
 use crate::facts::PoolId;
 
 #[derive(Clone, Debug)]
@@ -27,7 +28,7 @@ pub struct Quote {
     /// The root of both depths' product. A swap moves one depth up and the other down and leaves this
     /// as it is, so that pushing a pool gives it no more weight; only liquidity does.
     pub weight: U256,
-    /// Heard only where nobody else speaks.
+    /// Counts only where there is no other.
     pub last_resort: bool,
     pub hooked: bool,
     pub curve_unknown: bool,
@@ -54,22 +55,27 @@ impl Quotes {
     }
 }
 
-pub fn quotes(book: &Book, question: &Question, worth: &Worth, settings: &Settings) -> Quotes {
+pub fn quotes(
+    table: &PricingTable,
+    question: &Question,
+    references: &ReferencePrices,
+    settings: &Settings,
+) -> Quotes {
     let mut quotes = Quotes::default();
     for pool in question.pools {
-        let Some(partner) = reading::partner(&pool.pool, question.token, book.wrapped) else {
+        let Some(partner) = reading::partner(&pool.pool, question.token, table.wrapped) else {
             continue;
         };
-        if partner == book.wrapped && worth.native.is_none() {
+        if partner == table.wrapped && references.native.is_none() {
             quotes.waits_for_native = true;
         }
-        match quote(book, question, worth, (pool, partner)) {
+        match quote(table, question, references, (pool, partner)) {
             Err(why) => quotes.dropped.push(why),
             Ok(quote) if quote.token_side.min(quote.other_side) < settings.min_side_micro_usd => {
                 quotes.dropped.push(Dropped::TooThin(quote.id));
             }
             Ok(mut quote) => {
-                quote.just_moved = has_just_moved(pool, question, &quote, (book, settings));
+                quote.just_moved = has_just_moved(pool, question, &quote, (table, settings));
                 quotes.usable.push(quote);
             }
         }
@@ -78,24 +84,24 @@ pub fn quotes(book: &Book, question: &Question, worth: &Worth, settings: &Settin
 }
 
 fn quote(
-    book: &Book,
+    table: &PricingTable,
     question: &Question,
-    worth: &Worth,
+    references: &ReferencePrices,
     (at, partner): (&PoolAt, Address),
 ) -> Result<Quote, Dropped> {
     let pool = &at.pool;
-    if !book.factories.contains(&pool.factory) {
+    if !table.factories.contains(&pool.factory) {
         return Err(Dropped::UnknownFactory(pool.id));
     }
     if question.exchange.is_some_and(|asked| asked != pool.factory) {
         return Err(Dropped::OtherExchange(pool.id));
     }
     let via = question.via.iter().filter(|it| it.token != question.token);
-    let money = worth.native.iter().chain(&worth.stables).chain(via);
+    let money = references.native.iter().chain(&references.stables).chain(via);
     let partner =
         money.into_iter().find(|it| it.token == partner).ok_or(Dropped::UnknownPartner(pool.id))?;
     let decimals = (question.decimals, partner.decimals);
-    let name = reading::own_name(pool, question.token, book.wrapped);
+    let name = reading::own_name(pool, question.token, table.wrapped);
     let reading = reading::read(pool, &at.state, name, decimals).ok_or(Dropped::Empty(pool.id))?;
     let in_partner = whole_price(reading.price, decimals);
     let usd = in_partner.times(partner.usd);
@@ -140,10 +146,10 @@ fn has_just_moved(
     at: &PoolAt,
     question: &Question,
     quote: &Quote,
-    (book, settings): (&Book, &Settings),
+    (table, settings): (&PricingTable, &Settings),
 ) -> bool {
     let decimals = (question.decimals, quote.partner.decimals);
-    let name = reading::own_name(&at.pool, question.token, book.wrapped);
+    let name = reading::own_name(&at.pool, question.token, table.wrapped);
     let read = |state| reading::read(&at.pool, state, name, decimals).map(|it| it.price);
     match (at.before.as_ref().and_then(read), read(&at.state)) {
         (Some(before), Some(now)) => !now.is_within(settings.outlier_bps, before),

@@ -2,7 +2,7 @@
 
 use alloy_primitives::{U256, U512};
 
-use super::Settings;
+use super::question::Settings;
 use super::quote::Quote;
 use super::ratio::Ratio;
 
@@ -10,8 +10,8 @@ pub struct Choice {
     pub best: Quote,
     /// The mean of all that agree with it, each by its weight.
     pub mean: Ratio,
-    /// All that were asked, the best one included, in no order.
-    pub heard: Vec<Quote>,
+    /// All that were considered, the best one included, in no order.
+    pub considered: Vec<Quote>,
     /// Those that say about the same, the best one included.
     pub agreeing: usize,
     /// Those that say something else altogether and have some weight.
@@ -25,20 +25,20 @@ impl Choice {
 }
 
 /// The weightiest pool that does not stand apart from the median. Pools with hooks can say anything,
-/// and stables without peg mean little, so they are heard only where nobody else speaks.
+/// and stables without peg mean little, so they count only where there is no other.
 pub fn choose(quotes: Vec<Quote>, settings: &Settings) -> Option<Choice> {
     let any = quotes.iter().any(|it| !it.last_resort);
-    let heard: Vec<Quote> = quotes.into_iter().filter(|it| !any || !it.last_resort).collect();
-    let cap = cap(&heard);
-    let median = weighted_median(heard.iter().map(|it| (it.usd, it.weight.min(cap))))?;
+    let considered: Vec<Quote> = quotes.into_iter().filter(|it| !any || !it.last_resort).collect();
+    let cap = cap(&considered);
+    let median = weighted_median(considered.iter().map(|it| (it.usd, it.weight.min(cap))))?;
     let (near, far): (Vec<&Quote>, Vec<&Quote>) =
-        heard.iter().partition(|it| it.usd.is_within(settings.outlier_bps, median));
+        considered.iter().partition(|it| it.usd.is_within(settings.outlier_bps, median));
     let best = near.iter().copied().max_by(|a, b| a.weight.cmp(&b.weight).then(b.id.cmp(&a.id)))?;
     let agreeing: Vec<&Quote> =
         near.iter().copied().filter(|it| it.usd.is_within(settings.agree_bps, best.usd)).collect();
     let against = far.iter().filter(|it| it.weight >= best.weight / U256::from(10)).count();
     let (agree, mean, best) = (agreeing.len(), mean(best.usd, &agreeing), best.clone());
-    Some(Choice { best, mean, heard, agreeing: agree, against })
+    Some(Choice { best, mean, considered, agreeing: agree, against })
 }
 
 /// To 30 digits, as parts of the best one's answer, which all are close to.
@@ -58,10 +58,10 @@ fn mean(best: Ratio, agreeing: &[&Quote]) -> Ratio {
 
 /// Two pools of some weight together outvote a third one, however deep: pushing one pool is cheap to do
 /// within a block, pushing all is what the market does.
-fn cap(heard: &[Quote]) -> U256 {
-    let most = heard.iter().map(|it| it.weight).max().unwrap_or_default();
+fn cap(considered: &[Quote]) -> U256 {
+    let most = considered.iter().map(|it| it.weight).max().unwrap_or_default();
     let mut serious: Vec<U256> =
-        heard.iter().map(|it| it.weight).filter(|it| *it >= most / U256::from(10)).collect();
+        considered.iter().map(|it| it.weight).filter(|it| *it >= most / U256::from(10)).collect();
     serious.sort_unstable();
     serious.pop();
     match serious.len() {

@@ -3,7 +3,7 @@
 
 use alloy_primitives::{Address, U256, U512};
 
-use super::Ratio;
+use super::ratio::Ratio;
 use crate::facts::{Pool, PoolId, PoolState};
 
 /// A pool and what it held at the asked block.
@@ -129,10 +129,7 @@ pub fn partner(pool: &Pool, token: Address, wrapped: Address) -> Option<Address>
 
 /// How the pool itself names the asked token.
 pub fn own_name(pool: &Pool, token: Address, wrapped: Address) -> Address {
-    match as_wrapped(pool, pool.token0, wrapped) == token {
-        true => pool.token0,
-        false => pool.token1,
-    }
+    if as_wrapped(pool, pool.token0, wrapped) == token { pool.token0 } else { pool.token1 }
 }
 
 fn as_wrapped(pool: &Pool, token: Address, wrapped: Address) -> Address {

@@ -6,8 +6,6 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 
-use super::wire::{Wire, put_varint, take_bytes, take_varint, unpack_list};
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum FrameKind {
     #[default]
@@ -77,55 +75,6 @@ impl Frame {
                 self.kind,
                 FrameKind::DelegateCall | FrameKind::StaticCall | FrameKind::CallCode
             )
-    }
-
-    pub fn pack(&self, out: &mut Vec<u8>) {
-        let flags = self.kind as u8
-            | (u8::from(self.to.is_some()) << 4)
-            | (u8::from(self.error.is_some()) << 5)
-            | (u8::from(self.undone) << 6);
-        out.push(flags);
-        put_varint(out, self.path.len() as u64);
-        self.path.iter().for_each(|step| put_varint(out, u64::from(*step)));
-        self.from.pack(out);
-        if let Some(to) = &self.to {
-            to.pack(out);
-        }
-        self.value.pack(out);
-        put_varint(out, self.gas);
-        put_varint(out, self.gas_used);
-        self.input.pack(out);
-        self.output.pack(out);
-        if let Some(error) = &self.error {
-            put_varint(out, error.len() as u64);
-            out.extend_from_slice(error.as_bytes());
-        }
-    }
-
-    pub fn unpack(input: &mut &[u8]) -> Option<Self> {
-        let flags = *take_bytes(input, 1)?.first()?;
-        let kind = FrameKind::ALL.get(usize::from(flags & 0x0f))?.0;
-        let path = unpack_list(input, |i| u32::try_from(take_varint(i)?).ok())?;
-        let from = Address::unpack(input)?;
-        let to = if flags & 0x10 != 0 { Some(Address::unpack(input)?) } else { None };
-        let mut frame = Frame {
-            path,
-            kind,
-            from,
-            to,
-            value: U256::unpack(input)?,
-            gas: take_varint(input)?,
-            gas_used: take_varint(input)?,
-            input: Bytes::unpack(input)?,
-            output: Bytes::unpack(input)?,
-            error: None,
-            undone: flags & 0x40 != 0,
-        };
-        if flags & 0x20 != 0 {
-            let length = usize::try_from(take_varint(input)?).ok()?;
-            frame.error = Some(std::str::from_utf8(take_bytes(input, length)?).ok()?.into());
-        }
-        Some(frame)
     }
 }
 

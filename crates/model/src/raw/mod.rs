@@ -1,10 +1,12 @@
 //! Chain objects as nodes send them: block, transaction, receipt, log, trace frame.
 //!
-//! In: JSON-RPC text. Out: structs that can be written back field for field, and packed small.
-//! Nothing here judges what it reads; that is `verify`'s part.
+//! In: JSON-RPC text. Out: structs that can be written back field for field. Nothing here judges what
+//! it reads, which is `verify`'s part, or knows how it is stored.
 
 mod block;
+pub mod fields;
 mod frame;
+pub mod json_value;
 pub mod object;
 pub mod reader;
 mod receipt;
@@ -12,7 +14,6 @@ mod record;
 mod trace_geth;
 mod trace_parity;
 mod tx;
-pub mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ mod tests;
 pub use block::{Header, Withdrawal};
 pub use frame::{Frame, FrameKind};
 pub use receipt::{Log, Receipt};
-pub use record::{Block, Malformed, block_template, read_header, read_receipt_list, read_receipts};
+pub use record::{Block, Malformed, read_header, read_receipt_list, read_receipts};
 pub use trace_geth::read_geth_traces;
 pub use trace_parity::read_parity_traces;
 pub use tx::{AccessListItem, Authorization, Tx};

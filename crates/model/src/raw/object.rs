@@ -1,19 +1,23 @@
 //! A JSON-RPC object as a struct that forgets nothing.
 //!
 //! `rpc_object!` turns a list of fields into a struct of `Option`s with: reading from JSON without
-//! an intermediate tree, writing JSON, and a compact binary form. Fields we do not know, and values
-//! in a form of their own, are kept as text in `extras`; explicit nulls in `nulls`. So what a node
-//! said can be said again, field for field, for chains and forks nobody told us of.
-//!
-//! The binary form takes a *template*: a value with the fields that follow from the surroundings
-//! (block hash, index …). A field equal to the template's costs two bits.
+//! an intermediate tree, writing JSON, and a walk over the fields for others (`fields`). Fields we do
+//! not know, and values in a form of their own, are kept as text in `extras`; explicit nulls in
+//! `nulls`. So what a node said can be said again, field for field, for chains and forks nobody told
+//! us of.
 
 use super::reader::Reader;
 
 /// Reads itself in place: these structs are large, and a block has thousands of them.
 pub trait Object: Default {
+    /// How many fields it has, without extras.
+    const FIELD_COUNT: usize;
+
     /// `None` where the text is no such object; what was read till then stays.
     fn read_into(&mut self, reader: &mut Reader<'_>) -> Option<()>;
+
+    fn extras(&self) -> &Extras;
+    fn extras_mut(&mut self) -> &mut Extras;
 }
 
 pub fn read_list<T: Object>(reader: &mut Reader<'_>) -> Option<Vec<T>> {
@@ -40,14 +44,6 @@ const LARGE: usize = 512;
 /// Text of fields the struct has no place for: name and JSON value.
 pub type Extras = Vec<(Box<str>, Box<str>)>;
 
-/// What the two bits of a field say.
-pub mod state {
-    pub const ABSENT: u8 = 0;
-    pub const NULL: u8 = 1;
-    pub const VALUE: u8 = 2;
-    pub const AS_TEMPLATE: u8 = 3;
-}
-
 /// Writes `"name":` with the comma that separates it from the field before.
 pub fn begin_field(out: &mut Vec<u8>, first: &mut bool, name: &str) {
     if !std::mem::take(first) {
@@ -56,39 +52,6 @@ pub fn begin_field(out: &mut Vec<u8>, first: &mut bool, name: &str) {
     out.push(b'"');
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
-}
-
-pub fn pack_extras(extras: &Extras, out: &mut Vec<u8>) {
-    use super::wire::put_varint;
-    put_varint(out, extras.len() as u64);
-    for part in extras.iter().flat_map(|(name, text)| [name, text]) {
-        put_varint(out, part.len() as u64);
-        out.extend_from_slice(part.as_bytes());
-    }
-}
-
-pub fn unpack_extras(input: &mut &[u8]) -> Option<Extras> {
-    use super::wire::{take_bytes, take_varint, unpack_list};
-    fn text(input: &mut &[u8]) -> Option<Box<str>> {
-        let length = usize::try_from(take_varint(input)?).ok()?;
-        Some(std::str::from_utf8(take_bytes(input, length)?).ok()?.into())
-    }
-    unpack_list(input, |input| Some((text(input)?, text(input)?)))
-}
-
-/// Reads and writes the two-bit states, four to a byte.
-pub struct States<'a>(pub &'a [u8]);
-
-impl States<'_> {
-    pub fn get(&self, field: usize) -> u8 {
-        self.0.get(field / 4).map_or(state::ABSENT, |byte| (byte >> (2 * (field % 4))) & 3)
-    }
-}
-
-pub fn set_state(out: &mut [u8], field: usize, value: u8) {
-    if let Some(byte) = out.get_mut(field / 4) {
-        *byte |= value << (2 * (field % 4));
-    }
 }
 
 #[macro_export]
@@ -104,15 +67,17 @@ macro_rules! rpc_object {
         }
 
         const _: () = {
-            use $crate::raw::object::{self, Object, state};
+            use $crate::raw::fields::{
+                Field, FieldState, FieldStates, FieldValues, FieldVisitor, FillFields, VisitFields,
+            };
+            use $crate::raw::json_value::{self, JsonValue, Slot};
+            use $crate::raw::object::{self, Extras, Object};
             use $crate::raw::reader::Reader;
-            use $crate::raw::wire::{self, Slot, Wire};
 
             #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "one index per field")]
             #[derive(Clone, Copy)]
             enum Index { $($field,)* COUNT }
-            /// One more state than fields: the last says whether extras follow.
-            const STATE_BYTES: usize = (Index::COUNT as usize + 1).div_ceil(4);
+            const _: () = assert!(Index::COUNT as usize <= 64, "`nulls` has a bit for each field");
 
             impl<'de> serde::Deserialize<'de> for $name {
                 fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
@@ -125,13 +90,15 @@ macro_rules! rpc_object {
             }
 
             impl Object for $name {
+                const FIELD_COUNT: usize = Index::COUNT as usize;
+
                 fn read_into(&mut self, reader: &mut Reader<'_>) -> Option<()> {
                     reader.expect(b'{')?;
                     let mut is_first = true;
                     while let Some(name) = reader.next_name(&mut is_first)? {
                         match name.as_ref() {
                             $(name if name == $json.as_bytes() => {
-                                match <$kind as Wire>::next_slot(reader)? {
+                                match <$kind as JsonValue>::next_slot(reader)? {
                                     Slot::Value(value) => self.$field = Some(value),
                                     Slot::Null => self.nulls |= 1 << Index::$field as u64,
                                     Slot::Odd(value, text) => {
@@ -146,6 +113,46 @@ macro_rules! rpc_object {
                             }
                         }
                     }
+                    Some(())
+                }
+
+                fn extras(&self) -> &Extras {
+                    &self.extras
+                }
+
+                fn extras_mut(&mut self) -> &mut Extras {
+                    &mut self.extras
+                }
+            }
+
+            impl<V> VisitFields<V> for $name
+            where
+                $(V: FieldVisitor<$kind>,)*
+            {
+                #[inline]
+                fn visit_fields(&self, template: &Self, visitor: &mut V) {
+                    $(visitor.visit(Field {
+                        index: Index::$field as usize,
+                        value: &self.$field,
+                        is_null: self.nulls & (1 << Index::$field as u64) != 0,
+                        template: &template.$field,
+                    });)*
+                }
+            }
+
+            impl<S> FillFields<S> for $name
+            where
+                S: FieldStates,
+                $(S: FieldValues<$kind>,)*
+            {
+                #[inline]
+                fn fill_fields(&mut self, template: &Self, source: &mut S) -> Option<()> {
+                    $(match source.state(Index::$field as usize) {
+                        FieldState::Value => self.$field = Some(source.next_value()?),
+                        FieldState::AsTemplate => self.$field = template.$field.clone(),
+                        FieldState::Null => self.nulls |= 1 << Index::$field as u64,
+                        FieldState::Absent => {}
+                    })*
                     Some(())
                 }
             }
@@ -180,67 +187,14 @@ macro_rules! rpc_object {
                         out.extend_from_slice(text.as_bytes());
                     }
                 }
-
-                pub fn pack_with(&self, template: &Self, out: &mut Vec<u8>) {
-                    let start = out.len();
-                    out.resize(start + STATE_BYTES, 0);
-                    let mut states = [0u8; STATE_BYTES];
-                    $(let state = match &self.$field {
-                        Some(_) if self.$field == template.$field => state::AS_TEMPLATE,
-                        Some(value) => { value.pack(out); state::VALUE }
-                        None if self.nulls & (1 << Index::$field as u64) != 0 => state::NULL,
-                        None => state::ABSENT,
-                    };
-                    object::set_state(&mut states, Index::$field as usize, state);)*
-                    if !self.extras.is_empty() {
-                        object::set_state(&mut states, Index::COUNT as usize, state::VALUE);
-                        object::pack_extras(&self.extras, out);
-                    }
-                    if let Some(target) = out.get_mut(start..start + STATE_BYTES) {
-                        target.copy_from_slice(&states);
-                    }
-                }
-
-                /// `None` means the bytes are not what `pack_with` wrote with this template.
-                pub fn unpack_with(template: &Self, input: &mut &[u8]) -> Option<Self> {
-                    let states = object::States(wire::take_bytes(input, STATE_BYTES)?);
-                    let mut object = $name::default();
-                    $(match states.get(Index::$field as usize) {
-                        state::VALUE => object.$field = Some(<$kind as Wire>::unpack(input)?),
-                        state::AS_TEMPLATE => object.$field = template.$field.clone(),
-                        state::NULL => object.nulls |= 1 << Index::$field as u64,
-                        _ => {}
-                    })*
-                    if states.get(Index::COUNT as usize) != state::ABSENT {
-                        object.extras = object::unpack_extras(input)?;
-                    }
-                    Some(object)
-                }
-
-                /// Marks every field named as explicitly null, for objects made by ourselves.
-                pub fn is_null(&self, json: &str) -> bool {
-                    match json {
-                        $($json => self.$field.is_none() && self.nulls & (1 << Index::$field as u64) != 0,)*
-                        _ => false,
-                    }
-                }
             }
 
-            impl Wire for Vec<$name> {
+            impl JsonValue for Vec<$name> {
                 fn read_json(text: &[u8]) -> Option<(Self, bool)> {
                     Some((object::read_list(&mut Reader::new(text))?, true))
                 }
                 fn write_json(&self, out: &mut Vec<u8>) {
-                    wire::write_list(self, out, |item, out| item.write_json(out));
-                }
-                fn pack(&self, out: &mut Vec<u8>) {
-                    wire::put_varint(out, self.len() as u64);
-                    let template = $name::default();
-                    self.iter().for_each(|item| item.pack_with(&template, out));
-                }
-                fn unpack(input: &mut &[u8]) -> Option<Self> {
-                    let template = $name::default();
-                    wire::unpack_list(input, |input| $name::unpack_with(&template, input))
+                    json_value::write_list(self, out, |item, out| item.write_json(out));
                 }
                 fn next_slot(reader: &mut Reader<'_>) -> Option<Slot<Self>> {
                     match reader.peek()? {

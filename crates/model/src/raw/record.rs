@@ -89,7 +89,7 @@ impl Block {
 
     /// The block as `eth_getBlockBy…` gives it, with whole transactions or their hashes.
     pub fn write_json(&self, whole: bool, out: &mut Vec<u8>) {
-        use super::wire::{Wire, write_list};
+        use super::json_value::{JsonValue, write_list};
         out.push(b'{');
         let mut first = true;
         self.header.write_fields(out, &mut first);
@@ -129,16 +129,4 @@ fn read_whole<'a, T>(
         _ => read(&mut reader).map(Some),
     };
     value.filter(|_| reader.is_at_end()).ok_or_else(|| Malformed::new(what, &complaint(text, what)))
-}
-
-/// What every transaction of a block shares with it, as a template for packing.
-pub fn block_template(header: &Header, chain_id: u64, index: usize) -> Tx {
-    Tx {
-        block_hash: header.hash,
-        block_number: header.number,
-        block_timestamp: header.timestamp,
-        transaction_index: Some(index as u64),
-        chain_id: Some(chain_id),
-        ..Tx::default()
-    }
 }

@@ -1,4 +1,4 @@
-//! What a node says comes out as it went in: through JSON and through the packed form.
+//! What a node says comes out as it went in.
 
 use serde_json::Value;
 
@@ -15,58 +15,31 @@ fn json_of(tx: &Tx) -> Value {
 }
 
 #[test]
-fn unknown_fields_odd_forms_and_nulls_survive_json_and_packing() {
+fn unknown_fields_odd_forms_and_nulls_survive() {
     let tx: Tx = serde_json::from_str(ODD_TX).unwrap();
     let expected: Value = serde_json::from_str(ODD_TX).unwrap();
     assert_eq!(json_of(&tx), expected);
     assert_eq!(tx.nonce, Some(7), "an odd form is still understood");
     assert_eq!(tx.gas, Some(21_000));
-
-    let template = Tx { chain_id: Some(1), ..Tx::default() };
-    let mut packed = Vec::new();
-    tx.pack_with(&template, &mut packed);
-    let back = Tx::unpack_with(&template, &mut packed.as_slice()).unwrap();
-    assert_eq!(back, tx);
-    assert_eq!(json_of(&back), expected);
-}
-
-#[test]
-fn a_field_that_follows_from_the_block_costs_two_bits() {
-    let tx: Tx = serde_json::from_str(ODD_TX).unwrap();
-    let mut alone = Vec::new();
-    tx.pack_with(&Tx::default(), &mut alone);
-    let mut with_template = Vec::new();
-    tx.pack_with(&Tx { hash: tx.hash, ..Tx::default() }, &mut with_template);
-    assert_eq!(alone.len(), with_template.len() + 32);
-}
-
-#[test]
-fn cut_bytes_never_unpack_and_never_panic() {
-    let tx: Tx = serde_json::from_str(ODD_TX).unwrap();
-    let mut packed = Vec::new();
-    tx.pack_with(&Tx::default(), &mut packed);
-    for length in 0..packed.len() {
-        assert_eq!(Tx::unpack_with(&Tx::default(), &mut &packed[..length]), None);
-    }
 }
 
 #[test]
 fn quantities_keep_their_exact_text() {
     for text in ["\"0x0\"", "\"0x1\"", "\"0xff\"", "\"0xffffffffffffffff\""] {
-        let (value, exact) = <u64 as wire::Wire>::read_json(text.as_bytes()).unwrap();
+        let (value, exact) = <u64 as json_value::JsonValue>::read_json(text.as_bytes()).unwrap();
         let mut out = Vec::new();
-        wire::Wire::write_json(&value, &mut out);
+        json_value::JsonValue::write_json(&value, &mut out);
         assert!(exact);
         assert_eq!(out, text.as_bytes());
     }
     for text in ["\"0x00\"", "\"0x0a\"", "\"0xFF\"", "7"] {
         assert!(
-            !<u64 as wire::Wire>::read_json(text.as_bytes()).unwrap().1,
+            !<u64 as json_value::JsonValue>::read_json(text.as_bytes()).unwrap().1,
             "{text} is not the usual form"
         );
     }
     for text in ["\"0x\"", "\"\"", "\"0x+1\"", "\"zz\"", "{}", "-1", "\"0x10000000000000000\""] {
-        assert!(<u64 as wire::Wire>::read_json(text.as_bytes()).is_none(), "{text}");
+        assert!(<u64 as json_value::JsonValue>::read_json(text.as_bytes()).is_none(), "{text}");
     }
 }
 
@@ -115,15 +88,6 @@ fn calls_nested_a_thousand_deep_are_read_in_order() {
     let frames = read_geth_traces(&format!("[{{\"result\":{text}}}]"), 1).unwrap().remove(0);
     assert_eq!(frames.len(), 1_001);
     assert!(frames.iter().enumerate().all(|(depth, frame)| frame.path.len() == depth));
-}
-
-#[test]
-fn frames_survive_packing() {
-    for frame in read_geth_traces(GETH, 1).unwrap().remove(0) {
-        let mut packed = Vec::new();
-        frame.pack(&mut packed);
-        assert_eq!(Frame::unpack(&mut packed.as_slice()), Some(frame));
-    }
 }
 
 mod any_text {

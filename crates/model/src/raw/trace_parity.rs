@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::frame::{Frame, FrameKind, mark_undone};
+use super::json_value::JsonValue;
 use super::record::Malformed;
-use super::wire::Wire;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -69,11 +69,13 @@ struct Outcome<'a> {
 }
 
 /// A missing or null value is the kind's zero; a value that cannot be read is an error.
-pub(super) fn value_or_zero<T: Wire + Default>(raw: Option<&RawValue>) -> Result<T, Malformed> {
+pub(super) fn value_or_zero<T: JsonValue + Default>(
+    raw: Option<&RawValue>,
+) -> Result<T, Malformed> {
     Ok(optional(raw)?.unwrap_or_default())
 }
 
-pub(super) fn optional<T: Wire>(raw: Option<&RawValue>) -> Result<Option<T>, Malformed> {
+pub(super) fn optional<T: JsonValue>(raw: Option<&RawValue>) -> Result<Option<T>, Malformed> {
     let Some(text) = raw.map(RawValue::get).filter(|t| *t != "null") else { return Ok(None) };
     match T::read_json(text.as_bytes()) {
         Some((value, _)) => Ok(Some(value)),

@@ -99,6 +99,21 @@ impl Pool {
         self.shared.ids().collect()
     }
 
+    /// Everyone but the one who is to be asked.
+    pub fn others(&self, one: UpstreamId) -> Vec<UpstreamId> {
+        self.shared.ids().filter(|id| *id != one).collect()
+    }
+
+    /// Changes whenever an upstream comes into use or goes out of it.
+    pub fn changes(&self) -> Receiver<u64> {
+        self.shared.changes()
+    }
+
+    /// The oldest block that an upstream in use can trace; none where none traces.
+    pub fn traceable_from(&self) -> Option<u64> {
+        self.shared.traceable_from()
+    }
+
     /// How an upstream is called in logs; never its whole URL.
     pub fn label(&self, id: UpstreamId) -> &str {
         self.shared.label(id)

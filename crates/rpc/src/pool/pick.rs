@@ -28,6 +28,15 @@ pub struct Candidate<'a> {
 /// Blocks below the head whose state every full node still has, so that it can trace them.
 pub const RECENT_BLOCKS: u64 = 96;
 
+/// The oldest block that an upstream can trace.
+pub fn traceable_from(able: &Capabilities, head: u64) -> Option<u64> {
+    match able.traces {
+        Traces::None => None,
+        _ if able.traces_old_blocks => Some(able.oldest_block),
+        _ => Some(head.saturating_sub(RECENT_BLOCKS).max(able.oldest_block)),
+    }
+}
+
 pub fn pick<'a>(
     candidates: impl Iterator<Item = Candidate<'a>>,
     needs: &Needs,
@@ -76,6 +85,24 @@ mod tests {
             oldest_block,
             traces_old_blocks: oldest_block == 0,
         }
+    }
+
+    #[test]
+    fn what_can_be_traced_depends_on_the_state_that_is_left() {
+        let able = |traces, oldest_block, traces_old_blocks| Capabilities {
+            traces_old_blocks,
+            ..capabilities(traces, oldest_block)
+        };
+        for (able, expected) in [
+            (able(Traces::None, 0, false), None),
+            (able(Traces::TraceBlock, 0, true), Some(0)),
+            (able(Traces::TraceBlock, 700, true), Some(700)),
+            (able(Traces::DebugTraceBlock, 0, false), Some(1000 - RECENT_BLOCKS)),
+            (able(Traces::DebugTraceBlock, 990, false), Some(990)),
+        ] {
+            assert_eq!(traceable_from(&able, 1000), expected, "{able:?}");
+        }
+        assert_eq!(traceable_from(&able(Traces::TraceBlock, 0, false), 3), Some(0));
     }
 
     #[test]

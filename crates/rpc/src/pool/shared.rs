@@ -109,6 +109,14 @@ impl Shared {
         self.lock().get(id.0)?.capabilities.clone()
     }
 
+    pub fn traceable_from(&self) -> Option<u64> {
+        let head = (*self.heads.borrow()).map_or(0, |head| head.number);
+        let conditions = self.lock();
+        let usable = conditions.iter().filter(|condition| condition.health.is_usable());
+        let able = usable.filter_map(|condition| condition.capabilities.as_ref());
+        able.filter_map(|able| pick::traceable_from(able, head)).min()
+    }
+
     pub fn pick(&self, needs: &Needs, avoid: &[UpstreamId]) -> Option<UpstreamId> {
         if self.is_closed() {
             return None;

@@ -11,9 +11,10 @@ use tokio::sync::watch;
 pub struct Announcements(Mutex<HashMap<ChainId, watch::Sender<u64>>>);
 
 impl Announcements {
-    pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {
+    /// `newest` is asked for the first time only.
+    pub fn subscribe(&self, chain: ChainId, newest: impl FnOnce() -> u64) -> watch::Receiver<u64> {
         let mut senders = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        senders.entry(chain).or_insert_with(|| watch::Sender::new(0)).subscribe()
+        senders.entry(chain).or_insert_with(|| watch::Sender::new(newest())).subscribe()
     }
 
     /// After the write is durable.

@@ -1,7 +1,6 @@
 //! Rows of API keys.
 
-use model::raw::wire::{put_varint, take_bytes, take_varint};
-
+use super::codec::{put_varint, take_bytes, take_varint};
 use super::engine::Snapshot;
 use super::open::Store;
 use crate::Error;

@@ -6,7 +6,6 @@
 //! one count to write. Counts are sums, so blocks may come and go in any order.
 
 use alloy_primitives::map::HashMap;
-use model::raw::wire::{put_varint, take_varint};
 
 use crate::embedded::buckets::Level;
 
@@ -45,22 +44,6 @@ impl Count {
             direct: self.direct.checked_add_signed(delta.direct)?,
             internal: self.internal.checked_add_signed(delta.internal)?,
             version: self.version,
-        })
-    }
-
-    pub fn pack(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(8);
-        put_varint(&mut out, self.direct);
-        put_varint(&mut out, self.internal);
-        put_varint(&mut out, self.version);
-        out
-    }
-
-    pub fn unpack(mut input: &[u8]) -> Option<Self> {
-        Some(Count {
-            direct: take_varint(&mut input)?,
-            internal: take_varint(&mut input)?,
-            version: take_varint(&mut input)?,
         })
     }
 }

@@ -6,10 +6,10 @@ use model::chain::ChainId;
 use model::proof::Proof;
 
 use crate::Error;
+use crate::embedded::codec::rows::{pack_header, unpack_header};
 use crate::embedded::counts::Count;
 use crate::embedded::keys;
 use crate::embedded::read::View;
-use crate::embedded::rows::{pack_header, unpack_header};
 
 /// The journal is history, and so is what its readers keep; pools and tokens that were learned of on a
 /// branch that is gone stay known; what is untraced follows from the headers.

@@ -2,8 +2,7 @@
 
 use alloy_primitives::U256;
 use model::chain::ChainId;
-use model::facts::{Facts, PoolId, Trade, pack_trades, unpack_trades};
-use model::raw::wire::{put_varint, take_bytes, take_varint, unpack_list};
+use model::facts::{Facts, PoolId, Trade};
 
 use crate::embedded::buckets::Level;
 use crate::embedded::keys::SalesOf;
@@ -30,27 +29,6 @@ impl FactsRow {
         self.trades.is_empty() && self.changed_pools.is_empty()
     }
 
-    pub fn pack(&self) -> Vec<u8> {
-        let mut out =
-            Vec::with_capacity(self.trades.len() * 128 + self.changed_pools.len() * 21 + 2);
-        pack_trades(&self.trades, &mut out);
-        put_varint(&mut out, self.changed_pools.len() as u64);
-        for id in &self.changed_pools {
-            out.push(id.as_slice().len() as u8);
-            out.extend_from_slice(id.as_slice());
-        }
-        out
-    }
-
-    pub fn unpack(mut input: &[u8]) -> Option<Self> {
-        let trades = unpack_trades(&mut input)?;
-        let changed_pools = unpack_list(&mut input, |input| {
-            let length = usize::try_from(take_varint(input)?).ok()?;
-            PoolId::from_slice(take_bytes(input, length)?)
-        })?;
-        Some(FactsRow { trades, changed_pools })
-    }
-
     /// The keys under which the trades are found: in lists, and by price.
     pub fn trade_keys(&self, chain: ChainId, generation: u8, number: u64) -> TradeKeys {
         let mut keys = TradeKeys::default();
@@ -75,25 +53,4 @@ impl FactsRow {
 pub struct TradeKeys {
     pub listed: Vec<[u8; 42]>,
     pub priced: Vec<[u8; 83]>,
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn bytes_of_any_kind_never_stop_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = FactsRow::unpack(&bytes);
-        }
-    }
-
-    #[test]
-    fn pools_of_both_kinds_come_back() {
-        let changed_pools = vec![PoolId::Contract([1; 20].into()), PoolId::V4([2; 32].into())];
-        let row = FactsRow { trades: Vec::new(), changed_pools };
-        assert_eq!(FactsRow::unpack(&row.pack()), Some(row));
-    }
 }

@@ -2,8 +2,8 @@
 
 use alloy_primitives::B256;
 use model::chain::ChainId;
-use model::raw::wire::take_bytes;
 
+use super::codec::take_bytes;
 use super::keys;
 use super::read::View;
 use crate::Error;

@@ -1,8 +1,8 @@
 //! The journal's rows: entries by sequence, and the chain's version.
 
+use super::codec::take_bytes;
 use alloy_primitives::B256;
 use model::chain::ChainId;
-use model::raw::wire::take_bytes;
 use tokio::sync::watch;
 
 use super::keys;
@@ -96,7 +96,9 @@ impl Store {
     }
 
     pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {
-        self.inner.announcements.subscribe(chain)
+        // A version that cannot be read is told of by whoever asks for it.
+        let newest = || self.version(chain).map_or(0, |version| version.seq);
+        self.inner.announcements.subscribe(chain, newest)
     }
 }
 

@@ -108,7 +108,7 @@ pub struct SalesOf {
 
 impl SalesOf {
     fn prefix(&self) -> [u8; 30] {
-        let market = self.market.map_or(u8::MAX, |market| market as u8);
+        let market = self.market.map_or(u8::MAX, Market::code);
         join!(30: of_facts(self.chain, self.generation), self.contract, [market])
     }
 

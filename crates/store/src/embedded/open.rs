@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use alloy_primitives::map::{HashMap, HashSet};
+use alloy_primitives::map::HashMap;
 use fjall::{CompressionType, Database};
 use model::chain::ChainId;
 use model::facts::PoolId;
+use quick_cache::sync::Cache;
 
 use super::announcements::Announcements;
 use super::engine::{self, Snapshot};
@@ -16,6 +17,9 @@ use super::upgrade;
 use crate::Error;
 use crate::generations::Fingerprint;
 use crate::options::{Options, UpgradeProgress};
+
+/// Pools remembered as written: they turn up in block after block.
+const KNOWN_POOLS_MAX: usize = 200_000;
 
 /// One per process; cheap to clone.
 #[derive(Clone)]
@@ -27,7 +31,7 @@ pub struct Inner {
     pub db: Database,
     pub tables: Arc<Tables>,
     /// Pools whose rows are there already.
-    pub known_pools: Mutex<HashSet<(ChainId, u8, PoolId)>>,
+    pub known_pools: Cache<(ChainId, u8, PoolId), ()>,
     /// Who finds the facts that this process commits, as far as it was said.
     pub decoders: Mutex<HashMap<ChainId, Fingerprint>>,
     pub announcements: Announcements,
@@ -59,7 +63,7 @@ impl Store {
         let inner = Inner {
             db,
             tables,
-            known_pools: Mutex::default(),
+            known_pools: Cache::new(KNOWN_POOLS_MAX),
             decoders: Mutex::default(),
             announcements: Announcements::default(),
             writing: Mutex::new(()),

@@ -1,5 +1,7 @@
 //! Rows of journal readers: how far each came, and what it keeps.
 
+use std::collections::BTreeMap;
+
 use model::chain::ChainId;
 
 use super::engine::{self, Durability, Op, Slice};
@@ -79,10 +81,12 @@ impl Store {
         }
         let tables = &self.inner.tables;
         let own = keys::rows_of_reader(chain, &name);
+        // All writes of a batch count as simultaneous: of rows with the same key only the last is one.
+        let rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.key, row.value)).collect();
         let mut ops: Vec<Op> = Vec::with_capacity(rows.len() + 1);
-        for row in rows {
-            let key = Slice::from([own.as_slice(), &row.key].concat());
-            ops.push(Op { table: tables.reader_rows.clone(), key, value: row.value });
+        for (key, value) in rows {
+            let key = Slice::from([own.as_slice(), &key].concat());
+            ops.push(Op { table: tables.reader_rows.clone(), key, value });
         }
         let key = Slice::from(keys::reader(chain, &name));
         ops.push(Op { table: tables.readers.clone(), key, value: Some(pack(&cursor)) });

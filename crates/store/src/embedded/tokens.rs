@@ -6,6 +6,7 @@ use model::chain::ChainId;
 use model::token::Token;
 
 use crate::Error;
+use crate::embedded::codec::Packed;
 use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;

@@ -53,8 +53,8 @@ pub struct Reader {
     cursor: Option<ReaderCursor>,
     /// What the store knows.
     committed: Option<ReaderCursor>,
-    /// Whether steps were given that are not committed yet.
-    has_open_steps: bool,
+    /// The last step that was given, while it is not committed.
+    open_step: Option<ReaderCursor>,
     written: watch::Receiver<u64>,
 }
 
@@ -74,7 +74,7 @@ impl Reader {
             chain,
             cursor: committed,
             committed,
-            has_open_steps: false,
+            open_step: None,
             written,
         };
         if committed.is_none() {
@@ -150,7 +150,7 @@ impl Reader {
 
     fn take(&mut self, event: Event) -> Event {
         self.cursor = Some(event.cursor);
-        self.has_open_steps = true;
+        self.open_step = Some(event.cursor);
         event
     }
 
@@ -158,7 +158,7 @@ impl Reader {
     async fn pass(&mut self, cursor: ReaderCursor) -> Result<(), Error> {
         self.cursor = Some(cursor);
         let known = self.committed.map_or(0, |committed| committed.seq);
-        if !self.has_open_steps && cursor.seq.saturating_sub(known) >= IDLE_ENTRIES_MAX {
+        if self.open_step.is_none() && cursor.seq.saturating_sub(known) >= IDLE_ENTRIES_MAX {
             self.commit(cursor, Vec::new()).await?;
         }
         Ok(())
@@ -178,7 +178,8 @@ impl Reader {
         self.store.view().await?.block_if(self.chain, number, hash).await
     }
 
-    /// Writes rows and remembers that everything up to `cursor` is done, in one atomic write.
+    /// Writes rows and remembers that everything up to `cursor` is done, in one atomic write. Of rows with
+    /// the same key the last one counts.
     pub async fn commit(
         &mut self,
         cursor: ReaderCursor,
@@ -193,7 +194,7 @@ impl Reader {
         };
         self.store.commit_reader(commit).await?;
         self.committed = Some(cursor);
-        self.has_open_steps &= self.cursor != Some(cursor);
+        self.open_step = self.open_step.filter(|step| *step != cursor);
         Ok(())
     }
 

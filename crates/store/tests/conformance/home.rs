@@ -1,11 +1,12 @@
 //! A store in a place of its own, made by whichever engine is under test.
 
 use alloy_primitives::B256;
+use model::proof::Proof;
 use store::{Change, Committed, Error, Origin, PreparedBlock, Store, View};
 use tempfile::TempDir;
 use testkit::SimChain;
 
-use crate::chain::{CHAIN, verified};
+use crate::chain::{CHAIN, empty_block, empty_block_on, verified};
 use crate::engine::{Choices, Engine};
 
 pub struct Home {
@@ -46,6 +47,15 @@ impl Home {
         self.store = Some(self.engine.open(self.folder.path(), self.choices).await.unwrap());
     }
 
+    /// As after a crash, where the engine allows it: nothing is closed, nothing is written out.
+    pub async fn crash(&mut self) {
+        let after = scratch();
+        self.engine.copy(self.folder.path(), after.path());
+        self.store = None;
+        self.folder = after;
+        self.reopen().await;
+    }
+
     pub async fn digest(&self) -> B256 {
         self.view().await.digest(CHAIN).await.unwrap()
     }
@@ -70,6 +80,21 @@ impl Home {
         self.commit(Change::amend(Origin::History, blocks)).await
     }
 
+    /// A block without transactions, on top of what is stored below it.
+    pub async fn apply_empty(&self, number: u64, branch: u8) {
+        let mut block = empty_block(number, branch);
+        if let Some(below) = self.view().await.block_summary(CHAIN, number - 1).await.unwrap() {
+            block = empty_block_on(below.hash, number, block.block.hash);
+        }
+        self.apply(vec![self.store().prepare(CHAIN, block)]).await.unwrap();
+    }
+
+    /// The journal is pruned with every commit, behind what readers said before it.
+    pub async fn prune(&self) {
+        let newest = self.view().await.coverage(CHAIN).await.unwrap().newest().unwrap();
+        self.apply_empty(newest + 1, 1).await;
+    }
+
     /// The block of that hash, on the chain or dropped from it.
     pub fn prepared(&self, chain: &SimChain, hash: B256) -> PreparedBlock {
         self.store().prepare(CHAIN, verified(chain, hash))
@@ -79,6 +104,7 @@ impl Home {
     pub fn untraced(&self, chain: &SimChain, hash: B256) -> PreparedBlock {
         let mut block = verified(chain, hash);
         block.block.traces = None;
+        block.proof = block.proof.without(Proof::TRACES);
         self.store().prepare(CHAIN, block)
     }
 

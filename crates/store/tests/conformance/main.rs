@@ -3,6 +3,10 @@
 //! engine to the next is how an empty store is made, in `engine`.
 
 #[cfg(test)]
+mod against_model;
+#[cfg(test)]
+mod amend;
+#[cfg(test)]
 mod arrival;
 #[cfg(test)]
 mod blocks;
@@ -10,6 +14,8 @@ mod blocks;
 mod chain;
 #[cfg(test)]
 mod commit;
+#[cfg(test)]
+mod compare;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
@@ -19,17 +25,27 @@ mod engine;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]
+mod follower;
+#[cfg(test)]
 mod generations;
 #[cfg(test)]
 mod home;
 #[cfg(test)]
 mod installation;
 #[cfg(test)]
+mod journal;
+#[cfg(test)]
 mod made_facts;
+#[cfg(test)]
+mod model;
 #[cfg(test)]
 mod pools;
 #[cfg(test)]
 mod random;
+#[cfg(test)]
+mod readers;
+#[cfg(test)]
+mod sim_block;
 #[cfg(test)]
 mod trades;
 #[cfg(test)]

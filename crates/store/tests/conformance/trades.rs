@@ -93,7 +93,7 @@ fn counts(trade: &Trade, contract: Address, market: Option<Market>) -> bool {
 
 async fn compare_lowest(view: &View, all: &[(TradePlace, Trade)], from: u64) {
     for contract in [APES, CATS] {
-        for market in [None, Some(Market::OpenSea), Some(Market::ZeroX)] {
+        for market in [None, Some(Market::OPENSEA), Some(Market::ZEROX)] {
             let own = all.iter().filter(|((number, _), trade)| {
                 *number >= from && counts(trade, contract, market) && trade.in_native
             });
@@ -112,7 +112,7 @@ async fn compare_pages(
     (from, to): (u64, u64),
     limit: usize,
 ) {
-    for market in [None, Some(Market::Blur)] {
+    for market in [None, Some(Market::BLUR)] {
         let own = all.iter().rev().filter(|((number, _), trade)| {
             (from..=to).contains(number) && counts(trade, APES, market)
         });
@@ -169,7 +169,7 @@ async fn a_window_behind_very_many_cheaper_sales_still_has_its_lowest(engine: En
     for number in 0..700u64 {
         let block = block(number, parent);
         parent = block.hash;
-        let sold = trade(APES, Market::Blur, number + 1, true);
+        let sold = trade(APES, Market::BLUR, number + 1, true);
         all.push(((number, 0), sold.clone()));
         let facts = Facts { trades: vec![sold], ..Facts::default() };
         home.apply(vec![prepared(&home, block, facts)]).await.unwrap();

@@ -1,4 +1,17 @@
-//! What is true of the embedded engine alone, from outside: its folder.
+//! What is true of the embedded engine alone, from outside: its folder, older formats, a killed process.
 
 #[cfg(test)]
 mod folder;
+#[cfg(test)]
+mod formats;
+#[cfg(test)]
+mod kill_reader;
+#[cfg(test)]
+#[path = "../conformance/made_facts.rs"]
+mod made_facts;
+#[cfg(test)]
+#[path = "../conformance/sim_block.rs"]
+mod sim_block;
+#[cfg(test)]
+#[path = "../formats/unpack.rs"]
+mod unpack;

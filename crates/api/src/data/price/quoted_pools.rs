@@ -3,7 +3,7 @@
 use alloy_primitives::U256;
 use model::chain::Chain;
 use model::facts::{PoolId, PoolState};
-use model::price::{Heard, PoolAt, Price};
+use model::price::{PoolAt, PoolQuote, Price};
 
 use super::amounts::{dollars, pool};
 use crate::data::row::Row;
@@ -25,7 +25,7 @@ impl QuotedPools<'_> {
     /// `told`: whether it is known when a pool last changed, which a node does not say.
     pub fn write(&self, out: &mut Vec<u8>, price: &Price, profile: Profile, told: bool) {
         out.push(b'[');
-        for (n, quote) in price.heard(SHOWN_MAX).iter().enumerate() {
+        for (n, quote) in price.pool_quotes(SHOWN_MAX).iter().enumerate() {
             if n > 0 {
                 out.push(b',');
             }
@@ -40,7 +40,7 @@ impl QuotedPools<'_> {
         out.push(b']');
     }
 
-    fn pool(&self, row: &mut Row, quote: &Heard, told: bool) {
+    fn pool(&self, row: &mut Row, quote: &PoolQuote, told: bool) {
         pool(row, "pool", quote.pool);
         row.address("exchangeAddress", Some(quote.factory));
         let exchange = self.chain.exchange_at(quote.factory);

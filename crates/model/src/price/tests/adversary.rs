@@ -188,7 +188,7 @@ fn two_stables_that_contradict_each_other_are_not_trusted() {
 fn a_stable_whose_backing_is_gone_is_no_dollar_after_that_time() {
     let table = crate::chain::ChainTable::builtin().unwrap();
     let fantom = table.find("fantom").unwrap();
-    let count = |time| Book::of(fantom, time).unwrap().stables.len();
+    let count = |time| PricingTable::of(fantom, time).unwrap().stables.len();
     assert_eq!((count(1_680_000_000), count(1_700_000_000)), (4, 1));
 }
 

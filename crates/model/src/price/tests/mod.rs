@@ -17,8 +17,8 @@ pub fn addr(name: &str) -> Address {
     Address::from_word(keccak256(name))
 }
 
-pub fn book() -> Book {
-    Book {
+pub fn table() -> PricingTable {
+    PricingTable {
         wrapped: addr("WETH"),
         native_decimals: 18,
         stables: vec![(addr("USDC"), 6), (addr("USDT"), 6), (addr("DAI"), 18)],
@@ -108,7 +108,7 @@ pub fn ask_with(
 ) -> Result<Price, NoPrice> {
     let question =
         Question { token: addr(token), decimals, exchange: None, pools, native_pools, via: &[] };
-    price(&book(), &question, &Settings::default())
+    price(&table(), &question, &Settings::default())
 }
 
 /// Within a thousandth of what is expected.

@@ -68,7 +68,7 @@ fn an_exchange_can_be_asked_for_alone() {
         native_pools: &native_pools(),
         via: &[],
     };
-    let price = super::price(&book(), &question, &Settings::default()).unwrap();
+    let price = super::price(&table(), &question, &Settings::default()).unwrap();
     assert_eq!(price.factory, addr("sushi"));
     assert_about(&price, 2.0602);
 }
@@ -87,7 +87,7 @@ fn a_token_against_another_token_is_priced_in_two_steps() {
         native_pools: &native_pools,
         via: &via,
     };
-    let price = super::price(&book(), &question, &Settings::default()).unwrap();
+    let price = super::price(&table(), &question, &Settings::default()).unwrap();
     assert_about(&price, 500.0);
     assert!(price.doubts.contains(&Doubt::TwoHops));
     assert!(price.confidence < Confidence::High);
@@ -140,15 +140,15 @@ fn all_that_were_heard_are_told_the_chosen_one_first() {
     ];
     pools.push(pair("camelot", ("TKN", 800_000 * E18), ("USDC", 1_600_000 * E6)));
     let price = ask("TKN", 18, &pools).unwrap();
-    let said: Vec<PoolId> = price.heard(10).iter().map(|it| it.pool).collect();
+    let said: Vec<PoolId> = price.pool_quotes(10).iter().map(|it| it.pool).collect();
     let [far, chosen, second, third] = [0, 1, 2, 3].map(|n: usize| pools[n].pool.id);
     assert_eq!(price.pool, chosen);
     assert_eq!(said, [chosen, far, second, third]);
-    assert_eq!(price.heard(2).len(), 2);
+    assert_eq!(price.pool_quotes(2).len(), 2);
     let values: Vec<String> =
-        price.heard(10).iter().map(|it| it.native_value.unwrap().to_string()).collect();
+        price.pool_quotes(10).iter().map(|it| it.native_value.unwrap().to_string()).collect();
     assert_eq!(values[..3], ["1000000000000000", "5000000000000000", "1000000000000000"]);
     assert!(values[3].starts_with("999") || values[3].starts_with("100"), "{values:?}");
     let coin = ask("WETH", 18, &[]).unwrap();
-    assert!(coin.heard(9).iter().all(|it| it.native_value == coin.native_value()));
+    assert!(coin.pool_quotes(9).iter().all(|it| it.native_value == coin.native_value()));
 }

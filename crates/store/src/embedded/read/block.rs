@@ -8,11 +8,12 @@ use super::{BROKEN_HEADER, View};
 use crate::Error;
 use crate::block::{BlockRef, StoredTx};
 use crate::embedded::blocking::may_block;
-use crate::embedded::engine::Slice;
-use crate::embedded::rows::{
+use crate::embedded::codec::groups;
+use crate::embedded::codec::rows::{
     TxPacker, TxRow, unpack_block_ref, unpack_frames, unpack_header, unpack_logs,
 };
-use crate::embedded::{groups, keys};
+use crate::embedded::engine::Slice;
+use crate::embedded::keys;
 
 const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 

@@ -12,9 +12,10 @@ use std::sync::Arc;
 use alloy_primitives::B256;
 use model::chain::ChainId;
 
+use super::codec::rows::{unpack_header, unpack_summary};
+use super::codec::unpack_coverage;
 use super::engine::Snapshot;
 use super::keys;
-use super::rows::{unpack_header, unpack_summary};
 use super::tables::Tables;
 use crate::Error;
 use crate::block::BlockSummary;
@@ -30,7 +31,7 @@ pub struct View {
 impl View {
     pub fn coverage(&self, chain: ChainId) -> Result<Coverage, Error> {
         match self.snapshot.get(&self.tables.coverage, keys::chain(chain))? {
-            Some(row) => Coverage::unpack(&row).ok_or(Error::Broken { what: "coverage" }),
+            Some(row) => unpack_coverage(&row).ok_or(Error::Broken { what: "coverage" }),
             None => Ok(Coverage::default()),
         }
     }

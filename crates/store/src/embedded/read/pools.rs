@@ -7,7 +7,7 @@ use model::facts::{Pool, PoolChange, PoolId};
 use super::View;
 use crate::Error;
 use crate::embedded::blocking::may_block;
-use crate::embedded::keys;
+use crate::embedded::{codec, keys};
 use crate::read::{PoolStatesQuery, StateAt};
 
 /// How far back the last whole state is looked for behind changes of liquidity alone.
@@ -40,7 +40,8 @@ impl View {
     fn add_pools(&self, prefix: &[u8], pools: &mut Vec<Pool>) -> Result<(), Error> {
         for item in self.snapshot.prefix(&self.tables.pools, prefix) {
             let (key, value) = item.into_inner()?;
-            let pool = keys::id_of_pool_key(&key).and_then(|id| Pool::unpack(id, &mut &*value));
+            let pool =
+                keys::id_of_pool_key(&key).and_then(|id| codec::pool::unpack(id, &mut &*value));
             pools.push(pool.ok_or(BROKEN)?);
         }
         Ok(())
@@ -67,7 +68,7 @@ impl View {
         {
             let (key, value) = item.into_inner()?;
             let number = !keys::last_number(&key).ok_or(BROKEN)?;
-            let change = PoolChange::unpack(*id, &mut &*value).ok_or(BROKEN)?;
+            let change = codec::pool_change::unpack(*id, &mut &*value).ok_or(BROKEN)?;
             let is_whole = change.change.fold(None).is_some();
             changes.push((number, change));
             if is_whole {

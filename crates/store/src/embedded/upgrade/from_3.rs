@@ -7,14 +7,12 @@ use model::chain::ChainId;
 
 use super::{PLACE_KEY, Upgrade};
 use crate::Error;
+use crate::embedded::codec::rows::unpack_summary;
 use crate::embedded::engine::{self, Durability, Op, Slice, Snapshot, Table};
 use crate::embedded::journal::pack_version;
 use crate::embedded::keys;
-use crate::embedded::rows::unpack_summary;
 use crate::journal::{Origin, Version};
 
-/// Rows looked at in one go.
-const ROWS_AT_ONCE: usize = 4096;
 /// An entry without an origin.
 const OLD_ENTRY_BYTES: usize = 41;
 const JOURNAL: u8 = 0;
@@ -58,7 +56,8 @@ fn change_some(
     let snapshot = Snapshot::of(upgrade.db);
     let mut ops = Vec::new();
     let (mut rows, mut reached) = (0, None);
-    for item in snapshot.range::<&[u8]>(table, (from, Bound::Unbounded)).take(ROWS_AT_ONCE) {
+    let some = snapshot.range::<&[u8]>(table, (from, Bound::Unbounded)).take(upgrade.rows_at_once);
+    for item in some {
         let (key, value) = item.into_inner()?;
         ops.extend(change(upgrade, &key, &value));
         rows += 1;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use fjall::Database;
 
-use super::engine::{self, Table};
+use super::engine::{self, Durability, Op, Slice, Table};
 use super::tables::Tables;
 use crate::Error;
 use crate::options::UpgradeProgress;
@@ -21,6 +21,8 @@ const FORMAT: u32 = 4;
 /// The oldest that can be brought up.
 const OLDEST: u32 = 3;
 const FORMAT_KEY: &str = "format";
+/// Rows looked at in one go.
+const ROWS_AT_ONCE: usize = 4096;
 /// How far an upgrade came.
 const PLACE_KEY: &str = "upgrade";
 
@@ -47,7 +49,8 @@ pub fn run(
     progress: &dyn Fn(UpgradeProgress),
 ) -> Result<(), Error> {
     if format < 4 {
-        from_3::run(&Upgrade { db, tables, from: 3, progress })?;
+        let rows_at_once = ROWS_AT_ONCE;
+        from_3::run(&Upgrade { db, tables, from: 3, rows_at_once, progress })?;
     }
     Ok(())
 }
@@ -57,6 +60,7 @@ struct Upgrade<'a> {
     db: &'a Database,
     tables: &'a Tables,
     from: u32,
+    rows_at_once: usize,
     progress: &'a dyn Fn(UpgradeProgress),
 }
 
@@ -79,8 +83,14 @@ impl Upgrade<'_> {
 
     /// The new format counts from here on.
     fn finish(&self) -> Result<(), Error> {
-        self.meta().insert(FORMAT_KEY, (self.from + 1).to_be_bytes())?;
-        self.meta().remove(PLACE_KEY)?;
-        engine::persist(self.db)
+        let op = |key: &str, value| Op {
+            table: self.meta().clone(),
+            key: Slice::from(key.as_bytes()),
+            value,
+        };
+        // In one write: a place that is left over would be taken for that of the next upgrade.
+        let format = (self.from + 1).to_be_bytes().to_vec();
+        let ops = vec![op(FORMAT_KEY, Some(format)), op(PLACE_KEY, None)];
+        engine::write(self.db, ops, Durability::Disk)
     }
 }

@@ -1,8 +1,12 @@
 //! Stores of other formats.
 
+use std::path::Path;
+
 use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 
+use super::{Upgrade, from_3};
 use crate::embedded::Store;
+use crate::embedded::tables::Tables;
 use crate::options::Options;
 
 #[test]
@@ -22,4 +26,64 @@ fn an_unknown_format_is_named_and_left_alone() {
         let db = Database::builder(&path).open().unwrap();
         assert_eq!(db.keyspace_count(), 1, "no table was made");
     }
+}
+
+#[path = "../../../tests/formats/unpack.rs"]
+mod unpack;
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if path.is_dir() {
+            copy_folder(&path, &to);
+        } else {
+            std::fs::copy(&path, &to).unwrap();
+        }
+    }
+}
+
+/// Every row of every table.
+fn all_rows(store: &Store) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+    let view = store.view();
+    let mut all = Vec::new();
+    for (name, table) in store.inner.tables.all() {
+        for item in view.snapshot.iter(table) {
+            let (key, value) = item.into_inner().unwrap();
+            all.push((name, key.to_vec(), value.to_vec()));
+        }
+    }
+    all
+}
+
+/// The folder is copied after each part, as a process that is killed there would leave it.
+#[test]
+fn an_upgrade_that_is_cut_off_goes_on_and_ends_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let packed = include_bytes!("../../../tests/formats/3/store.tar.gz");
+    for name in ["whole", "cut"] {
+        std::fs::create_dir(at(name)).unwrap();
+        unpack::unpack(packed, &at(name));
+    }
+    let open = |name: &str| Store::open(&Options::new(at(name)), &|_| ()).unwrap();
+    let expected = all_rows(&open("whole"));
+    let copies = std::cell::Cell::new(0);
+    {
+        let db = Database::builder(at("cut")).manual_journal_persist(true).open().unwrap();
+        let tables = Tables::open(&db).unwrap();
+        let progress = |_| {
+            copies.set(copies.get() + 1);
+            copy_folder(&at("cut"), &at(&copies.get().to_string()));
+        };
+        let (db, tables, progress) = (&db, &tables, &progress);
+        from_3::run(&Upgrade { db, tables, from: 3, rows_at_once: 3, progress }).unwrap();
+    }
+    assert!(copies.get() > 12, "{}", copies.get());
+    for copy in 1..=copies.get() {
+        let store = open(&copy.to_string());
+        assert_eq!(all_rows(&store), expected, "cut off after part {copy}");
+        assert_eq!(store.inner.tables.meta.get("upgrade").unwrap(), None);
+    }
+    assert_eq!(all_rows(&open("cut")), expected);
 }

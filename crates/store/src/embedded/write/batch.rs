@@ -10,6 +10,7 @@ use crate::Error;
 use crate::block::PreparedBlock;
 use crate::change::Committed;
 use crate::coverage::Coverage;
+use crate::embedded::codec::pack_coverage;
 use crate::embedded::engine::{self, Durability, Op, Slice, Table};
 use crate::embedded::journal::{pack_entry, pack_version};
 use crate::embedded::keys;
@@ -211,7 +212,7 @@ impl<'a> Batch<'a> {
         if self.coverage.is_empty() {
             self.drop_key(&t.coverage, keys::chain(self.chain));
         } else {
-            self.put(&t.coverage, keys::chain(self.chain), self.coverage.pack());
+            self.put(&t.coverage, keys::chain(self.chain), pack_coverage(&self.coverage));
         }
         if self.generations != self.known_generations {
             self.put_generations(self.generations);
@@ -227,7 +228,9 @@ impl<'a> Batch<'a> {
     fn prune_journal(&mut self, view: &View) -> Result<(), Error> {
         let slowest = view.readers(self.chain)?.into_iter().map(|(_, cursor)| cursor.seq).min();
         let keep = self.seq.saturating_sub(self.store.inner.journal_entries_min);
-        let last = slowest.map_or(keep, |slowest| slowest.min(keep));
+        // What this commit writes stays until the next: one batch must not write and remove a key.
+        let known = self.seq.saturating_sub(self.entries.len() as u64);
+        let last = slowest.unwrap_or(keep).min(keep).min(known);
         let tail = view.journal_tail(self.chain)?;
         let upto = last.min(tail.saturating_add(2 * self.entries.len() as u64 + 64));
         if upto < tail {
@@ -262,8 +265,7 @@ impl<'a> Batch<'a> {
         }
         let inner = &self.store.inner;
         let durability = if inner.durable { durability } else { Durability::Later };
-        engine::write(&inner.db, self.ops, durability)
-            .inspect_err(|_| self.store.forget_known_pools())?;
+        engine::write(&inner.db, self.ops, durability)?;
         inner.announcements.announce(self.chain, self.seq);
         Ok(())
     }

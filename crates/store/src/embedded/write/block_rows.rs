@@ -8,8 +8,8 @@ use model::raw::{Block, Frame, Log, Receipt};
 use model::wallets::{Parties, parties};
 
 use crate::block::{BlockSummary, PreparedBlock, PreparedRows, VerifiedBlock};
-use crate::embedded::groups::{self, GROUP};
-use crate::embedded::rows::{TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs};
+use crate::embedded::codec::groups::{self, GROUP};
+use crate::embedded::codec::rows::{TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs};
 
 /// Ready to be written or removed.
 pub struct BlockRows {
@@ -53,6 +53,7 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PreparedBlock {
         wallets: Vec::with_capacity(block.txs.len() * 2),
         facts,
     };
+    let receipt_count = block.receipts.iter().flatten().count() as u32;
     let mut packer = TxPacker::new(&summary.block_ref(), chain);
     for group in 0..groups::count(summary.tx_count) {
         rows.add_group(group, &mut block, &summary, &mut packer);
@@ -61,8 +62,10 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PreparedBlock {
         number: block.number,
         hash: block.hash,
         parent_hash: block.parent_hash,
+        proof,
         timestamp: block.timestamp,
         tx_count: summary.tx_count,
+        receipt_count,
         has_traces: summary.has_traces,
         rows: PreparedRows::Embedded(rows),
     }

@@ -6,12 +6,9 @@ use model::facts::{Facts, Pool};
 use super::batch::Batch;
 use crate::Error;
 use crate::embedded::facts::FactsRow;
-use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;
-
-/// Pools remembered as written: they turn up in block after block.
-const KNOWN_POOLS_MAX: usize = 200_000;
+use crate::embedded::{codec, keys};
 
 impl Batch<'_> {
     /// Into one generation.
@@ -26,7 +23,7 @@ impl Batch<'_> {
         trades.priced.iter().for_each(|key| self.put(&t.nft_lowest, key, Vec::new()));
         for change in &facts.pools.changes {
             let mut value = Vec::with_capacity(48);
-            change.pack(&mut value);
+            codec::pool_change::pack(change, &mut value);
             let key = keys::pool_state(chain, generation, &change.id, number);
             self.put(&t.pool_states, key, value);
         }
@@ -57,17 +54,13 @@ impl Batch<'_> {
     fn put_pools(&mut self, generation: u8, pools: &[Pool]) {
         let (chain, inner) = (self.chain, self.store.inner.clone());
         for pool in pools {
-            let mut known =
-                inner.known_pools.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            if known.len() >= KNOWN_POOLS_MAX {
-                known.clear();
-            }
-            if !known.insert((chain, generation, pool.id)) {
+            let place = (chain, generation, pool.id);
+            if inner.known_pools.get(&place).is_some() {
                 continue;
             }
-            drop(known);
+            inner.known_pools.insert(place, ());
             let mut value = Vec::with_capacity(72);
-            pool.pack(&mut value);
+            codec::pool::pack(pool, &mut value);
             for pair in both_ways(pool) {
                 let key = keys::pool(chain, generation, pair, &pool.id);
                 self.put(&inner.tables.pools, key, value.clone());
@@ -79,7 +72,7 @@ impl Batch<'_> {
 impl Store {
     /// After a commit that failed, or a generation that went: they are written again when next seen.
     pub fn forget_known_pools(&self) {
-        self.inner.known_pools.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
+        self.inner.known_pools.clear();
     }
 }
 

@@ -53,15 +53,25 @@ fn reverted(view: &View, chain: ChainId, change: &Change) -> Result<HashSet<u64>
     Ok(reverted)
 }
 
-/// Whether the block is stored, and would lose nothing.
-pub fn check_amends(view: &View, chain: ChainId, block: &PreparedBlock) -> Result<(), Error> {
-    let number = block.number;
-    match view.block_summary(chain, number)? {
-        Some(stored) if stored.hash == block.hash && (block.has_traces || !stored.has_traces) => {
-            Ok(())
+/// Whether every block to be amended is stored with the same hash, and stays so.
+pub fn check_amends(view: &View, chain: ChainId, change: &Change) -> Result<(), Error> {
+    let mut gone_or_amended: HashSet<u64> = change.revert.iter().copied().collect();
+    for PreparedBlock { number, hash, .. } in &change.amend {
+        let stored = view.block_summary(chain, *number)?;
+        let is_stored = stored.is_some_and(|stored| stored.hash == *hash);
+        if !is_stored || !gone_or_amended.insert(*number) {
+            return Err(Error::NotStored { number: *number });
         }
-        _ => Err(Error::NotStored { number }),
     }
+    Ok(())
+}
+
+pub fn check_loses_nothing(stored: &PreparedBlock, block: &PreparedBlock) -> Result<(), Error> {
+    let loses_traces = stored.has_traces && !block.has_traces;
+    if loses_traces || block.receipt_count < stored.receipt_count {
+        return Err(Error::NotStored { number: block.number });
+    }
+    Ok(())
 }
 
 fn same(stored: B256, block: &PreparedBlock) -> Result<(), Error> {

@@ -96,6 +96,17 @@ impl Store {
         reached: u64,
     ) -> Result<usize, Error> {
         let _one_at_a_time = self.one_at_a_time();
+        self.write_to_building(chain, decoder, blocks, reached)
+            .inspect_err(|_| self.forget_known_pools())
+    }
+
+    fn write_to_building(
+        &self,
+        chain: ChainId,
+        decoder: Fingerprint,
+        blocks: &[Decoded],
+        reached: u64,
+    ) -> Result<usize, Error> {
         let view = self.view();
         let mut batch = Batch::new(self, chain, &view, Origin::History)?;
         // A row may be dropped and written: only the last counts.

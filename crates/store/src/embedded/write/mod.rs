@@ -26,15 +26,21 @@ use batch::Batch;
 impl Store {
     pub fn commit(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
         let _one_at_a_time = self.one_at_a_time();
+        self.write_change(chain, change).inspect_err(|_| self.forget_known_pools())
+    }
+
+    fn write_change(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
         let view = self.view();
+        fit::check_amends(&view, chain, &change)?;
         let is_new = fit::blocks_to_write(&view, chain, &change)?;
         let mut batch = Batch::new(self, chain, &view, change.origin)?;
         for number in change.revert {
             batch.revert(as_stored(&view, chain, number)?, &view)?;
         }
         for block in change.amend {
-            fit::check_amends(&view, chain, &block)?;
-            batch.amend(as_stored(&view, chain, block.number)?, block, &view)?;
+            let stored = as_stored(&view, chain, block.number)?;
+            fit::check_loses_nothing(&stored, &block)?;
+            batch.amend(stored, block, &view)?;
         }
         for (block, is_new) in change.apply.into_iter().zip(is_new) {
             if is_new {

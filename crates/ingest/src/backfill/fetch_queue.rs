@@ -1,0 +1,106 @@
+//! Requests under way for one gap, and blocks that wait for their turn.
+
+use std::collections::BTreeMap;
+
+use rpc::UpstreamId;
+use store::Origin;
+use tokio::task::JoinSet;
+
+use super::gap::Gap;
+use crate::context::Context;
+use crate::error::Error;
+use crate::source::{BlockRequest, FetchedBlock};
+
+/// Blocks written in one commit: enough to make waiting for the disk cheap, and not so many that
+/// their rows, all in memory at once, are a burden.
+const COMMIT_BLOCKS: usize = 160;
+const COMMIT_BLOCKS_MAX: usize = 240;
+/// Memory that fetched blocks may hold while they wait for the ones above them.
+const WAITING_BYTES_MAX: usize = 64 << 20;
+
+type Response = (u64, Result<Vec<FetchedBlock>, Error>);
+
+pub struct FetchQueue<'a> {
+    context: &'a Context,
+    gap: Gap,
+    avoid: Option<UpstreamId>,
+    /// The highest block not yet asked for; none when all are.
+    unasked: Option<u64>,
+    /// The highest block not yet handed out.
+    due: u64,
+    requests: JoinSet<Response>,
+    /// By the highest number of each answer.
+    waiting: BTreeMap<u64, Vec<FetchedBlock>>,
+    waiting_bytes: usize,
+}
+
+impl<'a> FetchQueue<'a> {
+    pub fn new(context: &'a Context, gap: Gap, avoid: Option<UpstreamId>) -> Self {
+        let (unasked, due) = (Some(gap.top), gap.top);
+        let (requests, waiting) = (JoinSet::new(), BTreeMap::new());
+        FetchQueue { context, gap, avoid, unasked, due, requests, waiting, waiting_bytes: 0 }
+    }
+
+    /// Asks for more, highest first, as far as workers and memory allow.
+    pub fn submit(&mut self) {
+        let config = &self.context.config;
+        while self.requests.len() < config.workers.max(1)
+            && (self.waiting_bytes < WAITING_BYTES_MAX || self.requests.is_empty())
+            && let Some(top) = self.unasked
+        {
+            let length = config.segment_blocks.max(1) as u64;
+            let bottom = top.saturating_sub(length - 1).max(self.gap.bottom);
+            self.unasked = (bottom > self.gap.bottom).then(|| bottom - 1);
+            let source = self.context.source.clone();
+            let (origin, senders) = (Origin::History, config.senders.into());
+            let request = BlockRequest { origin, senders, only: None, avoid: self.avoid };
+            self.requests.spawn(async move {
+                let numbers: Vec<u64> = (bottom..=top).rev().collect();
+                (top, source.blocks(&numbers, request).await)
+            });
+        }
+    }
+
+    pub fn is_under_way(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
+    /// Takes in the next answer, in whatever order they come; false when none is under way.
+    pub async fn next(&mut self) -> Result<bool, Error> {
+        let Some(response) = self.requests.join_next().await else { return Ok(false) };
+        let (top, blocks) = response.map_err(|_| Error::Stopped)?;
+        let blocks = blocks?;
+        self.waiting_bytes += bytes(&blocks);
+        self.waiting.insert(top, blocks);
+        Ok(true)
+    }
+
+    /// The blocks whose turn has come, highest first. Small groups wait for more while requests
+    /// are under way, so that a commit is worth its disk write, unless everything is wanted.
+    pub fn take_ready(&mut self, everything: bool) -> Vec<FetchedBlock> {
+        let mut due = Some(self.due);
+        let mut tops = Vec::new();
+        let mut count = 0;
+        while let Some(top) = due
+            && count < COMMIT_BLOCKS_MAX
+            && let Some(blocks) = self.waiting.get(&top)
+        {
+            tops.push(top);
+            count += blocks.len();
+            due = top.checked_sub(blocks.len() as u64);
+        }
+        let last = self.requests.is_empty() && self.unasked.is_none();
+        if count < COMMIT_BLOCKS && !last && !everything {
+            return Vec::new();
+        }
+        self.due = due.unwrap_or(0);
+        let ready: Vec<FetchedBlock> =
+            tops.iter().filter_map(|top| self.waiting.remove(top)).flatten().collect();
+        self.waiting_bytes -= bytes(&ready);
+        ready
+    }
+}
+
+fn bytes(blocks: &[FetchedBlock]) -> usize {
+    blocks.iter().map(|fetched| fetched.block.bytes()).sum()
+}

@@ -1,0 +1,187 @@
+//! Every write of blocks, whoever brings them: what must be reverted for them, in how many commits, and
+//! what is counted of it.
+//!
+//! In: prepared blocks. Out: commits to the store. Must not know: nodes, or how a branch is found.
+
+use std::sync::Arc;
+
+use model::chain::Chain;
+use model::proof::Proof;
+use store::{BlockSummary, Change, Coverage, EntryKind, Origin, PreparedBlock, Store, View};
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::error::Error;
+use crate::progress::{Progress, ReorgStatus};
+
+/// Blocks reverted in one commit; more than this happens on dev chains that start over.
+const REVERT_AT_ONCE: usize = 256;
+
+pub(crate) struct Committer {
+    store: Store,
+    chain: Arc<Chain>,
+    progress: Arc<Progress>,
+    turn: Mutex<()>,
+}
+
+/// The right to write, held from looking at the store to the commit that follows from it.
+pub(crate) struct Turn<'a> {
+    committer: &'a Committer,
+    _one_at_a_time: MutexGuard<'a, ()>,
+}
+
+impl Committer {
+    pub fn new(store: Store, chain: Arc<Chain>, progress: Arc<Progress>) -> Self {
+        Committer { store, chain, progress, turn: Mutex::default() }
+    }
+
+    pub async fn turn(&self) -> Turn<'_> {
+        Turn { committer: self, _one_at_a_time: self.turn.lock().await }
+    }
+
+    /// Writes linked, rising blocks in the place of what cannot stand beside them.
+    pub async fn replace(&self, origin: Origin, apply: Vec<PreparedBlock>) -> Result<(), Error> {
+        let turn = self.turn().await;
+        let revert = {
+            let view = self.store.view().await?;
+            let coverage = view.coverage(self.chain.id).await?;
+            self.to_revert(&view, &coverage, &apply).await?
+        };
+        let ancestor = apply.first().and_then(|block| block.number.checked_sub(1));
+        let reverted_blocks = revert.len() as u64;
+        turn.commit(Change { origin, revert, apply, ..Change::default() }).await?;
+        if reverted_blocks > 0 {
+            let chain = self.chain.id.0;
+            tracing::info!(
+                chain.id = chain,
+                ?ancestor,
+                blocks = reverted_blocks,
+                "reorg: old blocks were replaced"
+            );
+            self.count("headwater_reorgs_total", 1);
+            self.progress.reorged(ReorgStatus { ancestor, reverted_blocks });
+        }
+        Ok(())
+    }
+
+    /// Stored blocks of the same number with another hash, and all that hang on them; newest first.
+    /// Ranges that are not connected with these are left alone: nothing is known against them.
+    async fn to_revert(
+        &self,
+        view: &View,
+        coverage: &Coverage,
+        blocks: &[PreparedBlock],
+    ) -> Result<Vec<u64>, Error> {
+        let chain = self.chain.id;
+        let mut numbers: Vec<u64> = Vec::new();
+        let mut add_from = |number: u64| {
+            let (_, end) = coverage.range_of(number).unwrap_or((number, number));
+            let known = numbers.last().copied();
+            numbers.extend((number..=end).filter(|n| known.is_none_or(|known| *n > known)));
+        };
+        for block in blocks {
+            let stored = view.block_summary(chain, block.number).await?;
+            if stored.is_some_and(|stored| stored.hash != block.hash) {
+                add_from(block.number);
+            }
+        }
+        if let Some(last) = blocks.last()
+            && let Some(above) = last.number.checked_add(1)
+            && view.parent_hash(chain, above).await?.is_some_and(|parent| parent != last.hash)
+        {
+            add_from(above);
+        }
+        numbers.reverse();
+        Ok(numbers)
+    }
+
+    fn count(&self, name: &'static str, blocks: u64) {
+        metrics::counter!(name, "chain" => self.chain.slug.clone()).increment(blocks);
+    }
+}
+
+impl Turn<'_> {
+    /// A long revert takes several commits; blocks are applied together with the last of them.
+    pub async fn commit(&self, mut change: Change) -> Result<(), Error> {
+        while change.revert.len() > REVERT_AT_ONCE {
+            let part = change.revert.drain(..REVERT_AT_ONCE).collect();
+            self.write(Change::revert(change.origin, part)).await?;
+        }
+        self.write(change).await
+    }
+
+    /// Applies a block, or completes the one that is stored.
+    pub async fn put(&self, origin: Origin, block: PreparedBlock) -> Result<(), Error> {
+        let view = self.committer.store.view().await?;
+        let completes = self.completes(&view, &block).await?;
+        drop(view);
+        self.write(if completes {
+            Change::amend(origin, vec![block])
+        } else {
+            Change::apply(origin, vec![block])
+        })
+        .await
+    }
+
+    /// Completes stored blocks with receipts or traces that they lack. Others are passed over: reverted
+    /// meanwhile, or complete by now. Returns the numbers of those that were amended.
+    pub async fn amend(
+        &self,
+        origin: Origin,
+        blocks: Vec<PreparedBlock>,
+    ) -> Result<Vec<u64>, Error> {
+        let mut amend = Vec::with_capacity(blocks.len());
+        let view = self.committer.store.view().await?;
+        for block in blocks {
+            if self.completes(&view, &block).await? {
+                amend.push(block);
+            }
+        }
+        drop(view);
+        let numbers = amend.iter().map(|block| block.number).collect();
+        if !amend.is_empty() {
+            self.write(Change::amend(origin, amend)).await?;
+        }
+        Ok(numbers)
+    }
+
+    /// Whether the block is stored, and would gain something and lose nothing.
+    async fn completes(&self, view: &View, block: &PreparedBlock) -> Result<bool, Error> {
+        let chain = self.committer.chain.id;
+        let Some(stored) = view.block_summary(chain, block.number).await? else { return Ok(false) };
+        if stored.hash != block.hash {
+            return Ok(false);
+        }
+        let receipts = self.receipt_count(view, &stored).await?;
+        let gains = block.has_traces && !stored.has_traces || block.receipt_count > receipts;
+        let loses = stored.has_traces && !block.has_traces || block.receipt_count < receipts;
+        Ok(gains && !loses)
+    }
+
+    async fn receipt_count(&self, view: &View, stored: &BlockSummary) -> Result<u32, Error> {
+        if stored.proof.has(Proof::RECEIPTS) {
+            return Ok(stored.tx_count);
+        }
+        let whole = view.whole_block(self.committer.chain.id, stored.number).await?;
+        let receipts = whole.map_or(0, |(block, _)| block.receipts.iter().flatten().count());
+        Ok(receipts as u32)
+    }
+
+    /// Counts what was written, once it is.
+    async fn write(&self, change: Change) -> Result<(), Error> {
+        let Committer { store, chain, progress, .. } = self.committer;
+        let transactions = change.apply.iter().map(|block| u64::from(block.tx_count)).sum();
+        let committed = store.commit(chain.id, change).await?;
+        let count = |kind| committed.entries.iter().filter(|entry| entry.kind == kind).count();
+        let (applied, amended) = (count(EntryKind::Apply) as u64, count(EntryKind::Amend) as u64);
+        progress.applied(applied, transactions);
+        progress.amended(amended);
+        self.committer.count("headwater_blocks_applied_total", applied);
+        self.committer.count("headwater_transactions_applied_total", transactions);
+        self.committer.count("headwater_blocks_amended_total", amended);
+        if let Some(newest) = committed.coverage.newest() {
+            metrics::gauge!("headwater_indexed_head", "chain" => chain.slug.clone())
+                .set(newest as f64);
+        }
+        Ok(())
+    }
+}

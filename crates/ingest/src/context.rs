@@ -1,0 +1,54 @@
+//! What the tasks of a chain's ingest share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::chain::ChainId;
+use store::{Coverage, Store};
+use tokio::sync::watch;
+
+use crate::commit::Committer;
+use crate::config::Config;
+use crate::error::Error;
+use crate::progress::{Progress, Task};
+use crate::source::NodeSource;
+
+/// How long to wait after a failure before trying again.
+pub(crate) const PAUSE: Duration = Duration::from_millis(500);
+
+/// A head further above what is stored than this starts a range of its own, and the gap is
+/// history: the newest blocks come first.
+pub(crate) const CATCH_UP_BLOCKS: u64 = 64;
+
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub source: NodeSource,
+    pub store: Store,
+    pub committer: Arc<Committer>,
+    pub config: Config,
+    pub from_block: u64,
+    pub progress: Arc<Progress>,
+}
+
+impl Context {
+    pub fn chain_id(&self) -> ChainId {
+        self.source.chain.id
+    }
+
+    pub async fn coverage(&self) -> Result<Coverage, Error> {
+        Ok(self.store.view().await?.coverage(self.chain_id()).await?)
+    }
+
+    /// Changes after every commit.
+    pub fn written(&self) -> watch::Receiver<u64> {
+        self.store.subscribe(self.chain_id())
+    }
+
+    /// Says why a task stands still, once per reason.
+    pub fn wait_because(&self, task: Task, error: &Error) {
+        let why = error.to_string();
+        if self.progress.set_waiting(task, Some(why.clone())) {
+            tracing::warn!(chain.id = self.chain_id().0, ?task, error = %why, "ingest is waiting");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! verify → decode → prepare: the way of every block from its source to the store.
+//!
+//! In: a block as a node or a file told it. Out: the block in the form that `Store::commit` takes, or
+//! the lie that was found in it. Work for a processor, done by many threads at once; must not know where
+//! blocks come from.
+
+use std::sync::Arc;
+
+use decode::Decoder;
+use model::chain::Chain;
+use model::facts::Facts;
+use model::proof::Proof;
+use model::raw::Block;
+use store::{PreparedBlock, Store, VerifiedBlock};
+
+use crate::verify::{Lie, Rules, Senders, verify};
+
+pub(crate) struct Pipeline {
+    store: Store,
+    chain: Arc<Chain>,
+    decoder: Decoder,
+}
+
+impl Pipeline {
+    pub fn new(store: Store, chain: Arc<Chain>) -> Self {
+        let decoder = Decoder::new(&chain);
+        Pipeline { store, chain, decoder }
+    }
+
+    pub fn run(&self, mut block: Block, senders: Senders) -> Result<PreparedBlock, Lie> {
+        if block.txs.is_empty() {
+            // There is nothing to trace, so nobody need be asked.
+            block.traces = Some(Vec::new());
+        }
+        let proof = self.verify(&block, senders)?;
+        let facts = self.decode(&block);
+        Ok(self.store.prepare(self.chain.id, VerifiedBlock { block, proof, facts }))
+    }
+
+    /// What holds of a block of this chain.
+    pub fn verify(&self, block: &Block, senders: Senders) -> Result<Proof, Lie> {
+        let Chain { verification, id, .. } = *self.chain;
+        verify(block, &Rules { verification, chain_id: id.0, senders })
+    }
+
+    /// Trades that a block does not bear out are kept and counted.
+    fn decode(&self, block: &Block) -> Facts {
+        let facts = self.decoder.decode(block);
+        let doubtful = facts.trades.iter().filter(|trade| !trade.reconciled).count() as u64;
+        for (name, count) in [
+            ("headwater_trades_decoded_total", facts.trades.len() as u64),
+            // Trades whose transfers or payments are not all there; rows of the live profile say so.
+            ("headwater_trades_unreconciled_total", doubtful),
+        ] {
+            if count > 0 {
+                metrics::counter!(name, "chain" => self.chain.slug.clone()).increment(count);
+            }
+        }
+        facts
+    }
+}

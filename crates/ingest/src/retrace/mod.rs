@@ -1,0 +1,198 @@
+//! Completes blocks that were stored without traces, as soon as a node can trace them.
+//!
+//! In: the store's retracer of untraced blocks, newest first, and nodes that trace. Out: amended blocks.
+//! One small request at a time, so that neither the head nor history is held up; what cannot be traced
+//! is asked for again after growing pauses.
+
+mod pauses;
+
+use std::time::Duration;
+
+use rpc::Capabilities;
+use store::{Origin, PreparedBlock};
+use tokio::time::{Instant, sleep_until};
+
+use crate::config::TraceUse;
+use crate::context::{Context, PAUSE};
+use crate::error::Error;
+use crate::source::BlockRequest;
+use crate::verify::Senders;
+use pauses::Pauses;
+
+/// Blocks asked for in one request.
+const GROUP_BLOCKS: usize = 4;
+/// Blocks of the retracer looked at in one go.
+const PAGE: usize = 256;
+/// How far the retracer is counted, and how often while it is worked off.
+const COUNT_MAX: usize = 1_000;
+const COUNT_EVERY: Duration = Duration::from_secs(1);
+
+pub(crate) async fn run(context: Context) {
+    if context.config.traces == TraceUse::Off {
+        return;
+    }
+    context.source.settled().await;
+    let mut upstreams = context.source.pool.changes();
+    let mut written = context.written();
+    let mut retracer = Retracer::new(&context);
+    loop {
+        upstreams.mark_unchanged();
+        written.mark_unchanged();
+        match retracer.step().await {
+            Ok(RetraceStep::Asked) => continue,
+            Ok(RetraceStep::Idle { until }) => {
+                let pause = async {
+                    match until {
+                        Some(until) => sleep_until(until).await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    _ = upstreams.changed() => {}
+                    _ = written.changed() => {}
+                    () = pause => {}
+                }
+            }
+            Err(error) if error.is_retryable() => tokio::time::sleep(PAUSE).await,
+            Err(error) => {
+                tracing::error!(%error, "stopped tracing stored blocks");
+                return;
+            }
+        }
+    }
+}
+
+enum RetraceStep {
+    Asked,
+    /// There is nothing to ask for before this moment, unless upstreams or the store change.
+    Idle {
+        until: Option<Instant>,
+    },
+}
+
+struct Retracer<'a> {
+    context: &'a Context,
+    pauses: Pauses,
+    /// What each upstream could do when it was last looked at.
+    known: Vec<Option<Capabilities>>,
+    counted_at: Option<Instant>,
+}
+
+impl<'a> Retracer<'a> {
+    fn new(context: &'a Context) -> Self {
+        Retracer { context, pauses: Pauses::default(), known: Vec::new(), counted_at: None }
+    }
+
+    async fn step(&mut self) -> Result<RetraceStep, Error> {
+        self.look_at_upstreams();
+        let now = Instant::now();
+        let group = self.next_group(now).await?;
+        let is_old_count = self.counted_at.is_none_or(|at| now >= at + COUNT_EVERY);
+        if group.is_empty() || is_old_count {
+            self.count(now).await?;
+        }
+        if group.is_empty() {
+            return Ok(RetraceStep::Idle { until: self.pauses.next_due(now) });
+        }
+        self.retrace(&group).await?;
+        Ok(RetraceStep::Asked)
+    }
+
+    /// An upstream that is new, or can do something new, may trace what none could before.
+    fn look_at_upstreams(&mut self) {
+        let pool = &self.context.source.pool;
+        let able: Vec<_> = pool.upstreams().into_iter().map(|id| pool.capabilities(id)).collect();
+        if able != self.known {
+            self.pauses.clear();
+            self.known = able;
+        }
+    }
+
+    /// The newest blocks that are due and that some node in use can trace.
+    async fn next_group(&self, now: Instant) -> Result<Vec<u64>, Error> {
+        let mut group = Vec::new();
+        let Some(oldest) = self.context.source.pool.traceable_from() else { return Ok(group) };
+        let (view, chain) = (self.context.store.view().await?, self.context.chain_id());
+        let mut below = u64::MAX;
+        loop {
+            let page = view.untraced_blocks(chain, below, PAGE).await?;
+            for number in page.iter().copied().filter(|number| *number >= oldest) {
+                if self.pauses.is_due(number, now) {
+                    group.push(number);
+                }
+                if group.len() == GROUP_BLOCKS {
+                    return Ok(group);
+                }
+            }
+            match page.last() {
+                Some(last) if page.len() == PAGE && *last > oldest => below = *last,
+                _ => return Ok(group),
+            }
+        }
+    }
+
+    async fn count(&mut self, now: Instant) -> Result<(), Error> {
+        let (view, chain) = (self.context.store.view().await?, self.context.chain_id());
+        let count = view.untraced_blocks(chain, u64::MAX, COUNT_MAX).await?.len();
+        self.context.progress.set_untraced(count as u64);
+        let slug = self.context.source.chain.slug.clone();
+        metrics::gauge!("headwater_blocks_untraced", "chain" => slug).set(count as f64);
+        self.counted_at = Some(now);
+        Ok(())
+    }
+
+    /// One block that cannot be traced must not keep the others of its group from it.
+    async fn retrace(&mut self, group: &[u64]) -> Result<(), Error> {
+        match self.fetch(group).await {
+            Ok(blocks) => self.amend(blocks).await,
+            Err(error) => {
+                tracing::debug!(chain.id = self.context.chain_id().0, ?group, %error, "these blocks cannot be traced now");
+                match group {
+                    [number] => self.pauses.failed(*number, Instant::now()),
+                    _ => self.retrace_one_by_one(group).await?,
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn retrace_one_by_one(&mut self, group: &[u64]) -> Result<(), Error> {
+        for number in group {
+            match self.fetch(&[*number]).await {
+                Ok(blocks) => self.amend(blocks).await?,
+                Err(_) => self.pauses.failed(*number, Instant::now()),
+            }
+        }
+        Ok(())
+    }
+
+    async fn fetch(&self, numbers: &[u64]) -> Result<Vec<PreparedBlock>, Error> {
+        let (origin, senders) = (Origin::History, Senders::All);
+        let request = BlockRequest { origin, senders, only: None, avoid: None };
+        let fetched = self.context.source.blocks(numbers, request).await?;
+        Ok(fetched.into_iter().map(|fetched| fetched.block).collect())
+    }
+
+    async fn amend(&mut self, blocks: Vec<PreparedBlock>) -> Result<(), Error> {
+        let (traced, untraced): (Vec<_>, Vec<_>) =
+            blocks.into_iter().partition(|block| block.has_traces);
+        let numbers: Vec<u64> = traced.iter().map(|block| block.number).collect();
+        let turn = self.context.committer.turn().await;
+        let amended = turn.amend(Origin::History, traced).await?;
+        drop(turn);
+        let now = Instant::now();
+        for number in numbers {
+            if amended.contains(&number) {
+                self.pauses.succeeded(number);
+            } else {
+                // The node is on another branch, or the block was reverted and is no longer asked for.
+                self.pauses.failed(number, now);
+            }
+        }
+        // The node said that it has no longer the state to trace these with.
+        if let Some(newest) = untraced.iter().map(|block| block.number).max() {
+            self.pauses.failed_with_older(newest, now);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! The bytes of a row: header, transaction with receipt, logs, frames.
+//!
+//! What follows from the surroundings is left out by packing against a template; a receipt's bloom,
+//! which follows from its logs, is marked and made again when asked for.
+
+use alloy_primitives::B256;
+use model::chain::ChainId;
+use model::proof::Proof;
+use model::raw::{Frame, Header, Log, Receipt, Tx};
+
+use super::bytes::{take_byte, take_bytes};
+use super::object::PackedObject;
+use super::value::{Packed, unpack_list};
+use super::varint::{put_varint, take_varint};
+
+use crate::block::{BlockRef, BlockSummary};
+
+/// Written in front of every group of transactions, so that one look finds all that they need.
+pub fn pack_block_ref(block: &BlockRef, out: &mut Vec<u8>) {
+    out.extend_from_slice(block.hash.as_slice());
+    put_varint(out, block.timestamp);
+    out.push(u8::from(block.has_traces));
+}
+
+pub fn unpack_block_ref(number: u64, input: &mut &[u8]) -> Option<BlockRef> {
+    let hash = B256::from_slice(take_bytes(input, 32)?);
+    let timestamp = take_varint(input)?;
+    let has_traces = *take_bytes(input, 1)?.first()? != 0;
+    Some(BlockRef { number, hash, timestamp, has_traces })
+}
+
+/// What a block's own rows need not repeat.
+fn header_template(block: &BlockRef) -> Header {
+    Header {
+        number: Some(block.number),
+        hash: Some(block.hash),
+        timestamp: Some(block.timestamp),
+        ..Header::default()
+    }
+}
+
+/// The summary stands in front, readable without the header behind it.
+pub fn pack_header(summary: &BlockSummary, header: &Header) -> Vec<u8> {
+    let mut out = Vec::with_capacity(700);
+    out.extend_from_slice(summary.hash.as_slice());
+    out.extend_from_slice(&summary.timestamp.to_be_bytes());
+    out.extend_from_slice(&summary.proof.bits().to_be_bytes());
+    out.push(u8::from(summary.has_traces));
+    put_varint(&mut out, u64::from(summary.tx_count));
+    header.pack_with(&header_template(&summary.block_ref()), &mut out);
+    out
+}
+
+pub fn unpack_summary(number: u64, input: &mut &[u8]) -> Option<BlockSummary> {
+    let hash = B256::from_slice(take_bytes(input, 32)?);
+    let timestamp = u64::from_be_bytes(take_bytes(input, 8)?.try_into().ok()?);
+    let proof = u16::from_be_bytes(take_bytes(input, 2)?.try_into().ok()?);
+    let has_traces = take_byte(input)? != 0;
+    let tx_count = u32::try_from(take_varint(input)?).ok()?;
+    let proof = Proof::from_bits(proof);
+    Some(BlockSummary { number, hash, timestamp, proof, tx_count, has_traces })
+}
+
+pub fn unpack_header(number: u64, mut input: &[u8]) -> Option<(BlockSummary, Header)> {
+    let summary = unpack_summary(number, &mut input)?;
+    let header = Header::unpack_with(&header_template(&summary.block_ref()), &mut input)?;
+    Some((summary, header))
+}
+
+/// What a transaction's receipt repeats of it.
+fn receipt_template(tx: &Tx) -> Receipt {
+    Receipt {
+        transaction_hash: tx.hash,
+        transaction_index: tx.transaction_index,
+        block_hash: tx.block_hash,
+        block_number: tx.block_number,
+        from: tx.from,
+        to: tx.to,
+        kind: tx.kind,
+        effective_gas_price: tx.gas_price,
+        status: Some(1),
+        ..Receipt::default()
+    }
+}
+
+const NO_RECEIPT: u8 = 0;
+const RECEIPT: u8 = 1;
+/// The bloom is left out: it is that of the logs.
+const RECEIPT_BLOOM_OF_LOGS: u8 = 2;
+
+/// Packs and unpacks the transactions of one block: what they share with it is made once.
+pub struct TxPacker {
+    template: Tx,
+}
+
+impl TxPacker {
+    pub fn new(block: &BlockRef, chain: ChainId) -> Self {
+        let template = Tx {
+            block_hash: Some(block.hash),
+            block_number: Some(block.number),
+            block_timestamp: Some(block.timestamp),
+            chain_id: Some(chain.0),
+            ..Tx::default()
+        };
+        TxPacker { template }
+    }
+
+    fn at(&mut self, index: u32) -> &Tx {
+        self.template.transaction_index = Some(u64::from(index));
+        &self.template
+    }
+
+    /// `receipt` comes without logs; they are a row of their own.
+    pub fn pack(
+        &mut self,
+        index: u32,
+        tx: &Tx,
+        receipt: Option<(&Receipt, bool)>,
+        out: &mut Vec<u8>,
+    ) {
+        tx.pack_with(self.at(index), out);
+        match receipt {
+            None => out.push(NO_RECEIPT),
+            Some((receipt, bloom_of_logs)) => {
+                out.push(if bloom_of_logs { RECEIPT_BLOOM_OF_LOGS } else { RECEIPT });
+                receipt.pack_with(&receipt_template(tx), out);
+            }
+        }
+    }
+
+    pub fn unpack(&mut self, index: u32, mut input: &[u8]) -> Option<TxRow> {
+        let input = &mut input;
+        let tx = Tx::unpack_with(self.at(index), input)?;
+        let mark = take_byte(input)?;
+        let receipt = match mark {
+            NO_RECEIPT => None,
+            _ => Some(Receipt::unpack_with(&receipt_template(&tx), input)?),
+        };
+        Some(TxRow { tx, receipt, bloom_of_logs: mark == RECEIPT_BLOOM_OF_LOGS })
+    }
+}
+
+pub struct TxRow {
+    pub tx: Tx,
+    /// Without logs.
+    pub receipt: Option<Receipt>,
+    /// The receipt's bloom is that of its logs and must be made from them.
+    pub bloom_of_logs: bool,
+}
+
+/// The first log's number stands in front; the others count on from it.
+pub fn pack_logs(tx: &Tx, logs: &[Log], out: &mut Vec<u8>) {
+    let first = logs.first().and_then(|log| log.log_index).unwrap_or(0);
+    put_varint(out, first);
+    put_varint(out, logs.len() as u64);
+    let mut template = log_template(tx, first);
+    for (i, log) in logs.iter().enumerate() {
+        template.log_index = Some(first.wrapping_add(i as u64));
+        log.pack_with(&template, out);
+    }
+}
+
+pub fn unpack_logs(tx: &Tx, mut input: &[u8]) -> Option<Vec<Log>> {
+    let first = take_varint(&mut input)?;
+    let count = take_varint(&mut input)?;
+    let mut logs = Vec::with_capacity(usize::try_from(count).ok()?.min(input.len()));
+    let mut template = log_template(tx, first);
+    for i in 0..count {
+        template.log_index = Some(first.wrapping_add(i));
+        logs.push(Log::unpack_with(&template, &mut input)?);
+    }
+    Some(logs)
+}
+
+fn log_template(tx: &Tx, log_index: u64) -> Log {
+    Log {
+        block_number: tx.block_number,
+        block_hash: tx.block_hash,
+        block_timestamp: tx.block_timestamp,
+        transaction_hash: tx.hash,
+        transaction_index: tx.transaction_index,
+        log_index: Some(log_index),
+        removed: Some(false),
+        ..Log::default()
+    }
+}
+
+pub fn pack_frames(frames: &[Frame], out: &mut Vec<u8>) {
+    put_varint(out, frames.len() as u64);
+    frames.iter().for_each(|frame| frame.pack(out));
+}
+
+pub fn unpack_frames(mut input: &[u8]) -> Option<Vec<Frame>> {
+    unpack_list(&mut input, Frame::unpack)
+}

@@ -1,0 +1,307 @@
+//! What a store must answer, from a plain list of blocks: nothing here is quick, everything is plain.
+//!
+//! In: what was committed and what was answered by the commit. Out: the answer to every question.
+//! Must not know: how any engine keeps its rows.
+
+use std::collections::BTreeMap;
+
+use alloy_primitives::{Address, B256, U256, keccak256};
+use model::facts::{Facts, Pool, PoolId, Trade};
+use model::raw::Frame;
+use model::wallets::parties;
+use store::{
+    BlockSummary, Coverage, Decoded, Entry, EntryKind, LowestTradeQuery, Origin, Place,
+    PoolStatesQuery, StateAt, StoredTx, TradePlace, TradesPage, TradesQuery, VerifiedBlock,
+    Version, WalletPage, WalletQuery, WalletSummary,
+};
+
+use crate::decoders::Decoder;
+use crate::made_facts;
+
+/// Of another decoder other facts; what a pool is does not depend on it.
+pub fn facts_by(decoder: Decoder, hash: B256) -> Facts {
+    made_facts::facts(keccak256([hash.as_slice(), &[decoder.0]].concat()))
+}
+
+/// One moment of a change, as the model takes it.
+pub enum Step {
+    Revert(u64),
+    Amend(VerifiedBlock),
+    Apply(VerifiedBlock),
+}
+
+/// The generation being built: pools it has met so far.
+struct Building {
+    decoder: Decoder,
+    pools: BTreeMap<PoolId, Pool>,
+}
+
+pub struct Model {
+    pub blocks: BTreeMap<u64, VerifiedBlock>,
+    pub journal: Vec<Entry>,
+    /// Who decodes what is committed.
+    pub decoder: Decoder,
+    generation: u8,
+    pools: BTreeMap<PoolId, Pool>,
+    building: Option<Building>,
+    /// The newest journal entry of the last commit that touched a wallet.
+    changed: BTreeMap<Address, u64>,
+}
+
+impl Model {
+    pub fn new(decoder: Decoder) -> Self {
+        Model {
+            blocks: BTreeMap::new(),
+            journal: Vec::new(),
+            decoder,
+            generation: 0,
+            pools: BTreeMap::new(),
+            building: None,
+            changed: BTreeMap::new(),
+        }
+    }
+
+    /// All steps of one change.
+    pub fn commit(&mut self, origin: Origin, steps: Vec<Step>) {
+        let mut touched = Vec::new();
+        for step in steps {
+            let (kind, number, hash) = match step {
+                Step::Revert(number) => {
+                    let gone = self.blocks.remove(&number).unwrap();
+                    touched.extend(all_parties(&gone));
+                    (EntryKind::Revert, number, gone.block.hash)
+                }
+                Step::Amend(block) | Step::Apply(block) => {
+                    let (number, hash) = (block.block.number, block.block.hash);
+                    touched.extend(all_parties(&block));
+                    self.meet_pools(&block.facts.pools.seen);
+                    let old = self.blocks.insert(number, block);
+                    touched.extend(old.iter().flat_map(all_parties));
+                    let kind = if old.is_some() { EntryKind::Amend } else { EntryKind::Apply };
+                    (kind, number, hash)
+                }
+            };
+            let seq = self.journal.len() as u64 + 1;
+            self.journal.push(Entry { seq, kind, origin, number, hash });
+        }
+        let seq = self.journal.len() as u64;
+        self.changed.extend(touched.into_iter().map(|address| (address, seq)));
+    }
+
+    fn meet_pools(&mut self, seen: &[Pool]) {
+        // Facts of another decoder end what is being built.
+        self.building = self.building.take().filter(|building| building.decoder == self.decoder);
+        let pools = seen.iter().map(|pool| (pool.id, pool.clone()));
+        self.pools.extend(pools.clone());
+        if let Some(building) = &mut self.building {
+            building.pools.extend(pools);
+        }
+    }
+
+    /// The walk of a rebuild; the first one of a decoder begins it.
+    pub fn rebuild(&mut self, written: &[Decoded]) {
+        let decoder = self.decoder;
+        self.building = self.building.take().filter(|building| building.decoder == decoder);
+        let building =
+            self.building.get_or_insert_with(|| Building { decoder, pools: BTreeMap::new() });
+        let seen = written.iter().flat_map(|block| &block.facts.pools.seen);
+        building.pools.extend(seen.map(|pool| (pool.id, pool.clone())));
+    }
+
+    pub fn finish_rebuild(&mut self) {
+        let building = self.building.take().unwrap();
+        self.pools = building.pools;
+        self.generation = self.generation.wrapping_add(1);
+        for block in self.blocks.values_mut() {
+            block.facts = facts_by(building.decoder, block.block.hash);
+        }
+    }
+
+    pub fn version(&self) -> Version {
+        Version { seq: self.journal.len() as u64, generation: self.generation }
+    }
+
+    pub fn coverage(&self) -> Coverage {
+        let mut coverage = Coverage::default();
+        self.blocks.keys().for_each(|number| coverage.insert(*number));
+        coverage
+    }
+
+    /// Stored blocks from `start` up to the first that is missing.
+    pub fn run_from(&self, start: u64) -> Vec<(u64, B256, bool)> {
+        let blocks = self.blocks.range(start..).zip(start..);
+        let run = blocks.take_while(|((number, _), expected)| *number == expected);
+        run.map(|((number, b), _)| (*number, b.block.hash, b.block.traces.is_some())).collect()
+    }
+
+    pub fn summary(&self, number: u64) -> Option<BlockSummary> {
+        let VerifiedBlock { block, proof, .. } = self.blocks.get(&number)?;
+        Some(BlockSummary {
+            number,
+            hash: block.hash,
+            timestamp: block.timestamp,
+            proof: *proof,
+            tx_count: block.txs.len() as u32,
+            has_traces: block.traces.is_some(),
+        })
+    }
+
+    pub fn first_block_from(&self, timestamp: u64) -> Option<u64> {
+        let times = self.blocks.iter().map(|(number, b)| (b.block.timestamp, *number));
+        times.filter(|(time, _)| *time >= timestamp).min().map(|(_, number)| number)
+    }
+
+    pub fn last_block_until(&self, timestamp: u64) -> Option<u64> {
+        let times = self.blocks.iter().map(|(number, b)| (b.block.timestamp, *number));
+        times.filter(|(time, _)| *time <= timestamp).max().map(|(_, number)| number)
+    }
+
+    pub fn untraced(&self, below: u64, limit: usize) -> Vec<u64> {
+        let blocks = self.blocks.range(..below).rev();
+        let waiting = blocks.filter(|(_, b)| b.block.traces.is_none() && !b.block.txs.is_empty());
+        waiting.map(|(number, _)| *number).take(limit).collect()
+    }
+
+    pub fn wallet_summary(&self, address: Address) -> WalletSummary {
+        let rows = self.wallet_rows(address);
+        let direct = rows.iter().filter(|(_, direct)| *direct).count() as u64;
+        let internal = rows.len() as u64 - direct;
+        let changed = self.changed.get(&address).filter(|_| !rows.is_empty());
+        WalletSummary { direct, internal, changed_seq: changed.copied().unwrap_or_default() }
+    }
+
+    pub fn wallet_total(&self, q: &WalletQuery) -> u64 {
+        self.wallet_matches(q).len() as u64
+    }
+
+    pub fn wallet_page(&self, q: &WalletQuery) -> WalletPage {
+        let all = self.wallet_matches(q);
+        let is_left = |place: &Place| match q.after {
+            Some(after) if q.oldest_first => *place > after,
+            Some(after) => *place < after,
+            None => true,
+        };
+        let left: Vec<Place> = all.into_iter().filter(is_left).collect();
+        let txs = left.iter().take(q.limit).map(|place| self.stored_tx(*place, q.with_internal));
+        WalletPage { txs: txs.collect(), more: left.len() > q.limit }
+    }
+
+    fn wallet_matches(&self, q: &WalletQuery) -> Vec<Place> {
+        let rows = self.wallet_rows(q.address).into_iter();
+        let fits = |((number, _), direct): &(Place, bool)| {
+            (q.from_block..=q.to_block).contains(number) && (*direct || q.with_internal)
+        };
+        let mut places: Vec<Place> = rows.filter(fits).map(|(place, _)| place).collect();
+        if !q.oldest_first {
+            places.reverse();
+        }
+        places
+    }
+
+    /// Oldest first, and whether the wallet is a direct party.
+    fn wallet_rows(&self, address: Address) -> Vec<(Place, bool)> {
+        let mut rows = Vec::new();
+        for (number, block) in &self.blocks {
+            for index in 0..block.block.txs.len() {
+                let parties = parties_of(block, index);
+                if parties.direct.contains(&address) {
+                    rows.push(((*number, index as u32), true));
+                } else if parties.internal.contains(&address) {
+                    rows.push(((*number, index as u32), false));
+                }
+            }
+        }
+        rows
+    }
+
+    fn stored_tx(&self, (number, index): Place, with_frames: bool) -> StoredTx {
+        let block = &self.blocks[&number].block;
+        let place = index as usize;
+        let mut receipt = block.receipts[place].clone();
+        receipt.iter_mut().for_each(|r| (r.logs, r.logs_bloom) = (None, None));
+        let frames = block.traces.as_ref().map_or(Vec::new(), |all| below_root(&all[place]));
+        StoredTx {
+            block: self.summary(number).unwrap().block_ref(),
+            index,
+            tx: block.txs[place].clone(),
+            receipt,
+            frames: with_frames.then_some(frames),
+        }
+    }
+
+    /// The block as it comes out: frames without their roots.
+    pub fn whole_block(&self, number: u64) -> Option<model::raw::Block> {
+        let mut block = self.blocks.get(&number)?.block.clone();
+        block.traces.iter_mut().flatten().for_each(|frames| *frames = below_root(frames));
+        Some(block)
+    }
+
+    pub fn trades_page(&self, q: &TradesQuery) -> TradesPage {
+        let sales = self.sales(q.contract, q.market, q.from_block..=q.to_block);
+        let left = sales.into_iter().rev();
+        let left: Vec<_> =
+            left.filter(|(place, _)| q.after.is_none_or(|after| *place < after)).collect();
+        TradesPage { more: left.len() > q.limit, trades: left.into_iter().take(q.limit).collect() }
+    }
+
+    pub fn lowest_trade(&self, q: &LowestTradeQuery) -> Option<(TradePlace, Trade)> {
+        let sales = self.sales(q.contract, q.market, q.from_block..=u64::MAX);
+        let paid = sales.into_iter().filter(|(_, t)| t.in_native && t.price > U256::ZERO);
+        paid.min_by_key(|(place, trade)| (trade.price, *place))
+    }
+
+    /// Oldest first.
+    fn sales(
+        &self,
+        contract: Address,
+        market: Option<model::facts::Market>,
+        blocks: std::ops::RangeInclusive<u64>,
+    ) -> Vec<(TradePlace, Trade)> {
+        let mut sales = Vec::new();
+        for (number, block) in self.blocks.iter().filter(|(number, _)| blocks.contains(number)) {
+            let places = (0u32..).map(|place| (*number, place));
+            sales.extend(places.zip(block.facts.trades.iter().cloned()));
+        }
+        let fits = |(_, t): &(TradePlace, Trade)| {
+            t.contract == contract && market.is_none_or(|market| market == t.market)
+        };
+        sales.into_iter().filter(fits).collect()
+    }
+
+    /// Sorted by id.
+    pub fn pools_of(&self, token: Address) -> Vec<Pool> {
+        let pools = self.pools.values();
+        pools.filter(|p| p.token0 == token || p.token1 == token).cloned().collect()
+    }
+
+    pub fn pool_states(&self, q: &PoolStatesQuery) -> Vec<Option<StateAt>> {
+        q.pools.iter().map(|id| self.pool_state(*id, q.first, q.last)).collect()
+    }
+
+    fn pool_state(&self, id: PoolId, first: u64, last: u64) -> Option<StateAt> {
+        let mut found: Option<StateAt> = None;
+        for (block, verified) in self.blocks.iter().filter(|(n, _)| (first..=last).contains(n)) {
+            for change in verified.facts.pools.changes.iter().filter(|change| change.id == id) {
+                let state = change.change.fold(found.as_ref().map(|at| &at.state));
+                found = state.map(|state| StateAt { state, block: *block });
+            }
+        }
+        found
+    }
+}
+
+fn parties_of(block: &VerifiedBlock, index: usize) -> model::wallets::Parties {
+    let block = &block.block;
+    let frames = block.traces.as_ref().map_or(&[][..], |all| &all[index]);
+    let receipt = block.receipts[index].as_ref();
+    parties(&block.txs[index], receipt, &below_root(frames))
+}
+
+fn all_parties(block: &VerifiedBlock) -> Vec<Address> {
+    let of_txs = (0..block.block.txs.len()).map(|index| parties_of(block, index));
+    of_txs.flat_map(|parties| parties.direct.into_iter().chain(parties.internal)).collect()
+}
+
+fn below_root(frames: &[Frame]) -> Vec<Frame> {
+    frames.iter().filter(|frame| !frame.path.is_empty()).cloned().collect()
+}

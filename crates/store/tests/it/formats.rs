@@ -1,0 +1,117 @@
+//! Stores of older formats open, are brought up, and answer as before.
+
+use std::sync::Mutex;
+
+use model::chain::ChainId;
+use store::{
+    Change, EntryKind, EventKind, Options, Origin, Reader, Start, Store, UpgradeProgress, Version,
+};
+
+use crate::unpack::unpack;
+
+const FORMAT_3: (&[u8], &str) =
+    (include_bytes!("../formats/3/store.tar.gz"), include_str!("../formats/3/answers.txt"));
+
+/// What the build that wrote the store said of one chain.
+#[derive(Debug, PartialEq)]
+struct Answers {
+    chain: u64,
+    coverage: String,
+    journal_seq: u64,
+    generation: u8,
+    untraced: Vec<u64>,
+    digest: String,
+}
+
+fn answers(text: &str) -> Vec<Answers> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let read = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [chain, coverage, seq, generation, untraced, digest] = words[..] else {
+            panic!("{line}")
+        };
+        Answers {
+            chain: chain.parse().unwrap(),
+            coverage: coverage.to_owned(),
+            journal_seq: seq.parse().unwrap(),
+            generation: generation.parse().unwrap(),
+            untraced: untraced.split(',').map(|number| number.parse().unwrap()).collect(),
+            digest: digest.to_owned(),
+        }
+    };
+    lines.map(read).collect()
+}
+
+/// Opens the store and gives what was told of the upgrade.
+async fn open(path: &std::path::Path) -> (Store, Vec<UpgradeProgress>) {
+    let told = Mutex::new(Vec::new());
+    let options = Options { cache_bytes: 8 << 20, ..Options::new(path) };
+    let store = Store::open(&options, |progress| told.lock().unwrap().push(progress)).await;
+    (store.unwrap(), told.into_inner().unwrap())
+}
+
+async fn check(store: &Store, expected: &Answers) {
+    let (chain, view) = (ChainId(expected.chain), store.view().await.unwrap());
+    let coverage = view.coverage(chain).await.unwrap();
+    let version = view.version(chain).await.unwrap();
+    let found = Answers {
+        chain: chain.0,
+        coverage: coverage.to_string(),
+        journal_seq: version.seq,
+        generation: version.generation,
+        untraced: view.untraced_blocks(chain, u64::MAX, 100).await.unwrap(),
+        digest: view.digest(chain).await.unwrap().to_string(),
+    };
+    assert_eq!(found, *expected);
+    let generations = view.generations(chain).await.unwrap();
+    assert_eq!((generations.current, generations.building), (version.generation, None));
+    let entries = view.journal_after(chain, 0, 100).await.unwrap();
+    assert_eq!(entries.len() as u64, expected.journal_seq);
+    for (entry, seq) in entries.iter().zip(1..) {
+        assert_eq!((entry.seq, entry.number), (seq, seq - 1));
+        assert_eq!((entry.kind, entry.origin), (EntryKind::Apply, Origin::History));
+        assert_eq!(view.number_of(chain, entry.hash).await.unwrap(), Some(entry.number));
+    }
+}
+
+/// What comes after an upgrade finds the store as it needs it.
+async fn check_goes_on(store: &Store, chain: ChainId) {
+    let mut reader = Reader::open(store, "reader", chain, Start::Block(2)).await.unwrap();
+    assert_eq!(reader.next().await.unwrap().unwrap().number, 2);
+    let newest = store.view().await.unwrap().coverage(chain).await.unwrap().newest().unwrap();
+    let before = store.version(chain).await.unwrap();
+    let done = store.commit(chain, Change::revert(Origin::Head, vec![newest])).await.unwrap();
+    assert_eq!(done.entries[0].seq, before.seq + 1);
+    let now = store.version(chain).await.unwrap();
+    assert_eq!(now, Version { seq: before.seq + 1, ..before });
+    while let Some(event) = reader.next().await.unwrap() {
+        assert_eq!(event.kind, EventKind::Apply);
+        assert!(event.number < newest);
+    }
+}
+
+#[tokio::test]
+async fn a_store_of_format_3_is_brought_up_once_and_answers_as_before() {
+    let dir = tempfile::tempdir().unwrap();
+    unpack(FORMAT_3.0, dir.path());
+    let (store, told) = open(dir.path()).await;
+    let last = told.last().unwrap();
+    assert_eq!((last.from_format, last.to_format), (3, 4));
+    assert_eq!(last.done, last.total);
+    assert!(told.windows(2).all(|pair| pair[0].done <= pair[1].done), "{told:?}");
+    let all = answers(FORMAT_3.1);
+    assert_eq!(all.len(), 2);
+    for expected in &all {
+        check(&store, expected).await;
+    }
+    let chains: Vec<u64> =
+        store.view().await.unwrap().chains().await.unwrap().iter().map(|c| c.0).collect();
+    assert_eq!(chains, [1337, 1338]);
+    drop(store);
+    let (store, told) = open(dir.path()).await;
+    assert_eq!(told, [], "there is nothing left to do");
+    for expected in &all {
+        check(&store, expected).await;
+        check_goes_on(&store, ChainId(expected.chain)).await;
+    }
+}

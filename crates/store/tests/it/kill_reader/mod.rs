@@ -1,0 +1,113 @@
+//! A process that writes a chain and reads its journal is killed, again and again, at any moment. What
+//! its reader kept is in the end the chain, each step of it told once.
+//!
+//! The child is this test binary itself, told by a variable what to do. `script` says what it writes,
+//! `keeper` what its reader keeps, `proof` what must be true of that in the end.
+
+mod keeper;
+mod proof;
+mod script;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use store::{Options, Store};
+
+use script::{Dice, Script};
+
+/// Folder, seed and mode.
+const VARIABLE: &str = "HEADWATER_KILL_READER";
+const SEED: u64 = 7;
+const READY: &str = "the child is at work";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Write,
+    Read,
+    Both,
+    /// Some more steps, then everything that is missing, and the reader sees all of it.
+    Finish,
+}
+
+const MODES: [Mode; 4] = [Mode::Both, Mode::Write, Mode::Read, Mode::Finish];
+
+fn options(folder: &Path) -> Options {
+    // So few that only what the reader needs is kept.
+    Options { cache_bytes: 8 << 20, journal_entries_min: 4, ..Options::new(folder) }
+}
+
+async fn open(folder: &Path) -> Store {
+    Store::open(&options(folder), |_| ()).await.unwrap()
+}
+
+/// Not a test of its own: nothing happens unless the one below started it.
+#[tokio::test]
+async fn child() {
+    let Ok(told) = std::env::var(VARIABLE) else { return };
+    let [folder, seed, mode] = told.split('|').collect::<Vec<_>>().try_into().unwrap();
+    let mode = MODES.into_iter().find(|m| format!("{m:?}") == mode).unwrap();
+    let store = open(Path::new(folder)).await;
+    let mut script = Script::at(&store, seed.parse().unwrap()).await;
+    eprintln!("{READY}");
+    let pause = Duration::from_millis(1);
+    match mode {
+        Mode::Read => keeper::read(&store, keeper::Until::Killed).await,
+        Mode::Write => script.write(&store, usize::MAX, pause).await,
+        Mode::Both => {
+            let reads = keeper::read(&store, keeper::Until::Killed);
+            tokio::join!(script.write(&store, usize::MAX, pause), reads);
+        }
+        Mode::Finish => {
+            tokio::select! {
+                () = script.write(&store, 100, pause) => {}
+                () = keeper::read(&store, keeper::Until::Killed) => {}
+            }
+            script.complete(&store).await;
+            keeper::read(&store, keeper::Until::NothingIsLeft).await;
+        }
+    }
+}
+
+fn start(folder: &Path, mode: Mode) -> Child {
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["kill_reader::child", "--exact", "--nocapture"])
+        .env(VARIABLE, format!("{}|{SEED}|{mode:?}", folder.display()))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    child.unwrap()
+}
+
+/// Lets it work for that long, then ends it without a word.
+fn kill_after(mut child: Child, at_work: Duration) {
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let ready = lines.find(|line| line.as_ref().unwrap().contains(READY));
+    assert!(ready.is_some(), "{:?}", child.wait());
+    std::thread::sleep(at_work);
+    assert_eq!(child.try_wait().unwrap(), None, "it works until it is killed");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_that_is_killed_at_any_moment_sees_each_step_once() {
+    let kills: u64 = if std::env::var_os("HEADWATER_LONG").is_some() { 50 } else { 8 };
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("store");
+    let mut dice = Dice(SEED);
+    for n in 0..kills {
+        // Now and then it only writes, and the reader is away for as long.
+        let mode = if n == 0 { Mode::Both } else { MODES[[0, 0, 1, 2][dice.below(4)]] };
+        let at_work = Duration::from_micros(dice.below(120_000) as u64);
+        kill_after(start(&folder, mode), at_work);
+        std::thread::sleep(Duration::from_millis(dice.below(20) as u64));
+    }
+    let written = open(&folder).await.version(crate::sim_block::CHAIN).await.unwrap().seq;
+    assert!(written > kills, "{written} journal entries in {kills} runs");
+    eprintln!("{kills} kills, {written} journal entries until then");
+    let finished = start(&folder, Mode::Finish).wait_with_output().unwrap();
+    assert!(finished.status.success(), "{}", String::from_utf8_lossy(&finished.stderr));
+    proof::check(&open(&folder).await).await;
+}
