@@ -2,6 +2,7 @@
 //! operations share.
 
 mod coverage_headers;
+mod get_date_to_block;
 mod get_nft_lowest_price;
 mod get_nft_trades;
 mod get_token_price;
@@ -22,6 +23,7 @@ use crate::app::App;
 pub fn routes() -> Router<App> {
     Router::new()
         .route("/api/v2.2/{address}", get(get_wallet_transactions::get_wallet_transactions))
+        .route("/api/v2.2/dateToBlock", get(get_date_to_block::get_date_to_block))
         .route("/api/v2.2/nft/{address}/trades", get(get_nft_trades::get_nft_trades))
         .route(
             "/api/v2.2/nft/{address}/lowestprice",

@@ -10,6 +10,7 @@
 
 mod any_bytes;
 mod cached_responses;
+mod date_to_block;
 mod fake_node;
 mod lowest_price;
 mod nft_market;

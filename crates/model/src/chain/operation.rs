@@ -37,6 +37,7 @@ macro_rules! operations {
 
 operations! {
     WalletTransactions, "wallet transactions", EveryChain;
+    DateToBlock, "date to block", EveryChain;
     NftTrades, "NFT trades", EveryChain;
     NftLowestPrice, "NFT lowest price", EveryChain;
     TokenPrice, "token price", Mainnets;
