@@ -63,7 +63,7 @@ pub enum StatusAccess {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PriceConfig {
-    /// Either side of a pool has to be worth this much to be heard, where the request does not say.
+    /// Either side of a pool has to be worth this much for the pool to count, where the request does not say.
     pub min_pair_side_liquidity_usd: u64,
     /// Token lists (JSON) with names, decimals and logos.
     pub token_lists: Vec<PathBuf>,
