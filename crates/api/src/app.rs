@@ -15,8 +15,8 @@ use crate::answers::{Answers, USUAL_BYTES, Words};
 use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
-use crate::data::price::Prices;
-use crate::data::price::asked::PriceWords;
+use crate::data::price::memory::PriceMemory;
+use crate::data::price::params::PriceWords;
 use crate::error::ApiError;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
@@ -71,7 +71,7 @@ pub struct Inner {
     pub price_repeats: Repeats<PriceWords>,
     pub tokens: Tokens,
     pub contracts: Contracts,
-    pub prices: Prices,
+    pub price_memory: PriceMemory,
     pub meters: Meters,
     stopping: AtomicBool,
 }
@@ -89,10 +89,9 @@ impl App {
         // What the operator allows, in eighths: wallets' pages are the largest.
         let eighth = parts.config.answer_cache_bytes / 8;
         let answers = Answers::new(eighth * 5, USUAL_BYTES);
-        let tokens = Tokens::new(std::mem::take(&mut parts.token_lists));
+        let tokens = Tokens::new(std::mem::take(&mut parts.token_lists), parts.store.clone());
         let timeout = Duration::from_millis(parts.price.node_timeout_ms);
         let contracts = Contracts::new(parts.price.node_questions_max, timeout);
-        let prices = Prices::new(eighth);
         let inner = Inner {
             parts,
             served,
@@ -101,7 +100,7 @@ impl App {
             price_repeats: Repeats::new(eighth),
             tokens,
             contracts,
-            prices,
+            price_memory: PriceMemory::default(),
             meters: Meters::default(),
             stopping: AtomicBool::new(false),
         };

@@ -12,7 +12,7 @@ use rpc::{Call, CallResult, Fetch, Needs, Pool, RpcFailureKind};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-pub use multicall::{Answer, Ask};
+pub use multicall::{ContractCall, ReturnData};
 
 /// At the same address on nearly every chain.
 const MULTICALL3: Address = address!("cA11bde05977b3631167028862bE2a173976CA11");
@@ -23,7 +23,7 @@ const ANSWER_BYTES_MAX: usize = 4 << 20;
 
 /// Why there is no answer at all.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum CallError {
     #[error("no node of this chain holds the state of that block")]
     NoState,
     #[error("too many questions wait for the nodes of this chain; ask again in a moment")]
@@ -35,13 +35,13 @@ pub enum Trouble {
     Unreachable,
 }
 
-impl Trouble {
+impl CallError {
     fn outcome(&self) -> &'static str {
         match self {
-            Trouble::NoState => "no_state",
-            Trouble::Busy => "busy",
-            Trouble::Timeout(_) => "timeout",
-            Trouble::Unreachable => "unreachable",
+            CallError::NoState => "no_state",
+            CallError::Busy => "busy",
+            CallError::Timeout(_) => "timeout",
+            CallError::Unreachable => "unreachable",
         }
     }
 }
@@ -58,15 +58,15 @@ impl Contracts {
     }
 
     /// In the order of the questions. `block`: the newest where none is given.
-    pub async fn ask(
+    pub async fn call(
         &self,
         pool: &Pool,
-        asks: &[Ask],
+        calls: &[ContractCall],
         block: Option<u64>,
-    ) -> Result<Vec<Answer>, Trouble> {
+    ) -> Result<Vec<ReturnData>, CallError> {
         self.bounded(async {
-            let mut answers = Vec::with_capacity(asks.len());
-            for some in asks.chunks(TOGETHER_MAX) {
+            let mut answers = Vec::with_capacity(calls.len());
+            for some in calls.chunks(TOGETHER_MAX) {
                 answers.extend(together(pool, some, block).await?);
             }
             Ok(answers)
@@ -75,7 +75,7 @@ impl Contracts {
     }
 
     /// When a block was made, in unix seconds.
-    pub async fn block_time(&self, pool: &Pool, number: u64) -> Result<u64, Trouble> {
+    pub async fn block_time(&self, pool: &Pool, number: u64) -> Result<u64, CallError> {
         self.bounded(async {
             let forwarded = pool.forward(Call::block_by_number(number, false)).await;
             let answer = forwarded.map_err(unreachable)?.answer.map_err(|e| refused(&e))?;
@@ -83,25 +83,25 @@ impl Contracts {
             let time = block.get("timestamp").and_then(|it| it.as_str());
             let time =
                 time.and_then(|it| u64::from_str_radix(it.trim_start_matches("0x"), 16).ok());
-            time.ok_or(Trouble::NoState)
+            time.ok_or(CallError::NoState)
         })
         .await
     }
 
     async fn bounded<T>(
         &self,
-        work: impl Future<Output = Result<T, Trouble>>,
-    ) -> Result<T, Trouble> {
+        work: impl Future<Output = Result<T, CallError>>,
+    ) -> Result<T, CallError> {
         let started = Instant::now();
         let timed = tokio::time::timeout(self.timeout, async {
-            let _permit = self.permits.acquire().await.map_err(|_| Trouble::Busy)?;
+            let _permit = self.permits.acquire().await.map_err(|_| CallError::Busy)?;
             work.await
         });
         let full = self.permits.available_permits() == 0;
         let outcome = timed.await.unwrap_or_else(|_| {
-            Err(if full { Trouble::Busy } else { Trouble::Timeout(self.timeout.as_millis()) })
+            Err(if full { CallError::Busy } else { CallError::Timeout(self.timeout.as_millis()) })
         });
-        let name = outcome.as_ref().err().map_or("answered", Trouble::outcome);
+        let name = outcome.as_ref().err().map_or("answered", CallError::outcome);
         metrics::counter!("headwater_contract_questions_total", "outcome" => name).increment(1);
         metrics::histogram!("headwater_contract_question_seconds")
             .record(started.elapsed().as_secs_f64());
@@ -109,47 +109,52 @@ impl Contracts {
     }
 }
 
-async fn together(pool: &Pool, asks: &[Ask], block: Option<u64>) -> Result<Vec<Answer>, Trouble> {
-    let all = Ask { to: MULTICALL3, data: multicall::aggregate(asks) };
+async fn together(
+    pool: &Pool,
+    calls: &[ContractCall],
+    block: Option<u64>,
+) -> Result<Vec<ReturnData>, CallError> {
+    let all = ContractCall { to: MULTICALL3, data: multicall::aggregate(calls) };
     let forwarded = pool.forward(eth_call(&all, block)?).await.map_err(unreachable)?;
     match bytes(&forwarded.answer) {
-        Err(trouble @ (Trouble::NoState | Trouble::Busy)) => return Err(trouble),
+        Err(error @ (CallError::NoState | CallError::Busy)) => return Err(error),
         Ok(Some(data)) => {
-            if let Some(answers) = multicall::aggregated(&data, asks.len()) {
+            if let Some(answers) = multicall::aggregated(&data, calls.len()) {
                 return Ok(answers);
             }
         }
         _ => {}
     }
     // No such contract there, or not yet at that block, or one question spoiled it for the others.
-    let calls = asks.iter().map(|ask| eth_call(ask, block)).collect::<Result<Vec<_>, _>>()?;
+    let single = calls.iter().map(|call| eth_call(call, block)).collect::<Result<Vec<_>, _>>()?;
     let needs = Needs { block, ..Needs::default() };
-    let fetched = pool.fetch(Fetch { calls, not: &[], needs }).await.map_err(unreachable)?;
-    one_by_one(&fetched.answers, asks.len())
+    let fetched =
+        pool.fetch(Fetch { calls: single, not: &[], needs }).await.map_err(unreachable)?;
+    one_by_one(&fetched.answers, calls.len())
 }
 
 /// Some nodes call it their own fault when a contract misbehaves. One such answer is a contract's, all
 /// of them are the node's.
-fn one_by_one(answers: &[CallResult], count: usize) -> Result<Vec<Answer>, Trouble> {
-    let mut read: Vec<Result<Answer, Trouble>> = answers.iter().map(bytes).collect();
-    let troubled = |it: &Result<Answer, Trouble>| matches!(it, Err(Trouble::Unreachable));
-    if read.len() != count || (count > 0 && read.iter().all(troubled)) {
-        return Err(Trouble::Unreachable);
+fn one_by_one(answers: &[CallResult], count: usize) -> Result<Vec<ReturnData>, CallError> {
+    let mut read: Vec<Result<ReturnData, CallError>> = answers.iter().map(bytes).collect();
+    let failed = |it: &Result<ReturnData, CallError>| matches!(it, Err(CallError::Unreachable));
+    if read.len() != count || (count > 0 && read.iter().all(failed)) {
+        return Err(CallError::Unreachable);
     }
-    read.iter_mut().filter(|it| troubled(it)).for_each(|it| *it = Ok(None));
+    read.iter_mut().filter(|it| failed(it)).for_each(|it| *it = Ok(None));
     read.into_iter().collect()
 }
 
-fn eth_call(ask: &Ask, block: Option<u64>) -> Result<Call, Trouble> {
+fn eth_call(call: &ContractCall, block: Option<u64>) -> Result<Call, CallError> {
     let at = block.map_or("latest".to_owned(), |number| format!("{number:#x}"));
     let params =
-        json!([{ "to": format!("{:#x}", ask.to), "data": hex::encode_prefixed(&ask.data) }, at]);
-    let params = serde_json::value::to_raw_value(&params).map_err(|_| Trouble::Unreachable)?;
+        json!([{ "to": format!("{:#x}", call.to), "data": hex::encode_prefixed(&call.data) }, at]);
+    let params = serde_json::value::to_raw_value(&params).map_err(|_| CallError::Unreachable)?;
     Ok(Call::new("eth_call", params))
 }
 
 /// What was returned; nothing where the contract refused or sent what is no data.
-fn bytes(answer: &CallResult) -> Result<Answer, Trouble> {
+fn bytes(answer: &CallResult) -> Result<ReturnData, CallError> {
     let raw = match answer {
         Ok(raw) => raw,
         Err(failure) => {
@@ -166,18 +171,18 @@ fn bytes(answer: &CallResult) -> Result<Answer, Trouble> {
     Ok(text.and_then(|text| hex::decode(text).ok()))
 }
 
-fn refused(failure: &rpc::RpcFailure) -> Trouble {
+fn refused(failure: &rpc::RpcFailure) -> CallError {
     match failure.kind() {
-        RpcFailureKind::StateMissing => Trouble::NoState,
-        RpcFailureKind::RateLimited => Trouble::Busy,
+        RpcFailureKind::StateMissing => CallError::NoState,
+        RpcFailureKind::RateLimited => CallError::Busy,
         _ => {
             tracing::debug!(error = %failure, "a node refused a question about a contract");
-            Trouble::Unreachable
+            CallError::Unreachable
         }
     }
 }
 
-fn unreachable(error: rpc::Error) -> Trouble {
+fn unreachable(error: rpc::Error) -> CallError {
     tracing::debug!(%error, "no node could be asked about a contract");
-    Trouble::Unreachable
+    CallError::Unreachable
 }

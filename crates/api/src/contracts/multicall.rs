@@ -5,46 +5,46 @@ use model::abi::{WORD, Words, push_bytes, push_uint};
 
 /// One question to a contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct ContractCall {
     pub to: Address,
     pub data: Vec<u8>,
 }
 
 /// What a contract answered; none where it refused.
-pub type Answer = Option<Vec<u8>>;
+pub type ReturnData = Option<Vec<u8>>;
 
 /// `aggregate3((address,bool,bytes)[])` of Multicall3.
 const AGGREGATE3: [u8; 4] = [0x82, 0xad, 0x56, 0xcb];
 
-impl Ask {
+impl ContractCall {
     pub fn new(to: Address, selector: [u8; 4], words: &[B256]) -> Self {
         let mut data = selector.to_vec();
         words.iter().for_each(|word| data.extend_from_slice(word.as_slice()));
-        Ask { to, data }
+        ContractCall { to, data }
     }
 }
 
 /// All questions as one; each may fail by itself.
-pub fn aggregate(asks: &[Ask]) -> Vec<u8> {
+pub fn aggregate(calls: &[ContractCall]) -> Vec<u8> {
     let mut out = AGGREGATE3.to_vec();
     push_uint(&mut out, WORD);
-    push_uint(&mut out, asks.len());
-    let mut offset = asks.len() * WORD;
-    for ask in asks {
+    push_uint(&mut out, calls.len());
+    let mut offset = calls.len() * WORD;
+    for call in calls {
         push_uint(&mut out, offset);
-        offset += 4 * WORD + ask.data.len().next_multiple_of(WORD);
+        offset += 4 * WORD + call.data.len().next_multiple_of(WORD);
     }
-    for ask in asks {
-        out.extend_from_slice(ask.to.into_word().as_slice());
+    for call in calls {
+        out.extend_from_slice(call.to.into_word().as_slice());
         push_uint(&mut out, 1);
         push_uint(&mut out, 3 * WORD);
-        push_bytes(&mut out, &ask.data);
+        push_bytes(&mut out, &call.data);
     }
     out
 }
 
 /// The answers to so many questions; none where these are not as many.
-pub fn aggregated(data: &[u8], count: usize) -> Option<Vec<Answer>> {
+pub fn aggregated(data: &[u8], count: usize) -> Option<Vec<ReturnData>> {
     let list = Words(data).inner(0)?;
     if list.size(0)? != count {
         return None;
@@ -68,9 +68,9 @@ mod tests {
 
     #[test]
     fn many_questions_are_written_as_the_contract_reads_them() {
-        let asks = [
-            Ask::new(Address::repeat_byte(0x11), [0x06, 0xfd, 0xde, 0x03], &[]),
-            Ask::new(Address::repeat_byte(0x22), [1, 2, 3, 4], &[B256::repeat_byte(5)]),
+        let calls = [
+            ContractCall::new(Address::repeat_byte(0x11), [0x06, 0xfd, 0xde, 0x03], &[]),
+            ContractCall::new(Address::repeat_byte(0x22), [1, 2, 3, 4], &[B256::repeat_byte(5)]),
         ];
         let words = [
             "20",
@@ -89,7 +89,7 @@ mod tests {
             expected += &format!("{word:0>64}");
         }
         expected += &format!("{:0<128}", format!("01020304{}", "05".repeat(32)));
-        assert_eq!(hex::encode(aggregate(&asks)), expected);
+        assert_eq!(hex::encode(aggregate(&calls)), expected);
     }
 
     #[test]

@@ -14,8 +14,7 @@ use quick_cache::sync::Cache;
 use store::Store;
 
 use crate::app::ServedChain;
-use crate::contracts::{Answer, Ask, Contracts, Trouble};
-use crate::error::ApiError;
+use crate::contracts::{CallError, ContractCall, Contracts, ReturnData};
 
 pub use list::{TokenListError, TokenLists};
 
@@ -28,22 +27,26 @@ const MISSING_FOR: Duration = Duration::from_secs(60);
 /// Contracts remembered in memory.
 const REMEMBERED: usize = 20_000;
 
-/// A token ready to be shown.
+/// A token as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct TokenInfo {
     pub name: Option<String>,
     pub symbol: Option<String>,
     pub decimals: u8,
     pub logo: Option<String>,
 }
 
-/// Why it is not known how a token counts.
-#[derive(Clone, Debug)]
-pub enum Unknown {
-    /// The contract does not tell its decimals, or there is none.
-    Untold,
+/// Why the decimals of a token are not known.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    #[error("its contract does not tell them, or there is none")]
+    NotTold,
+    #[error("this server has no node of the chain, and no token list names it")]
     NoNode,
-    Trouble(Trouble),
+    #[error(transparent)]
+    Node(#[from] CallError),
+    #[error(transparent)]
+    Store(#[from] store::Error),
 }
 
 #[derive(Clone)]
@@ -54,30 +57,35 @@ struct Remembered {
 
 pub struct Tokens {
     lists: TokenLists,
+    store: Store,
     remembered: Cache<(ChainId, Address), Remembered>,
 }
 
 impl Tokens {
-    pub fn new(lists: TokenLists) -> Self {
-        Tokens { lists, remembered: Cache::new(REMEMBERED) }
+    pub fn new(lists: TokenLists, store: Store) -> Self {
+        Tokens { lists, store, remembered: Cache::new(REMEMBERED) }
     }
 
     pub async fn find(
         &self,
-        (store, contracts): (&Store, &Contracts),
+        contracts: &Contracts,
         served: &ServedChain,
         address: Address,
-    ) -> Result<Result<Shown, Unknown>, ApiError> {
+    ) -> Result<TokenInfo, TokenError> {
         let chain = &served.chain;
         if self.is_told(chain, address) {
-            return Ok(self.shown(chain, address, None).ok_or(Unknown::Untold));
+            return self.info(chain, address, None).ok_or(TokenError::NotTold);
         }
-        let own = match self.remembered(store, chain.id, address).await? {
+        let own = match self.remembered(chain.id, address).await? {
             Some(token) => Ok(token),
-            None => self.ask((store, contracts), served, address).await?,
+            None => self.ask(contracts, served, address).await,
         };
-        let why = own.as_ref().err().cloned().unwrap_or(Unknown::Untold);
-        Ok(self.shown(chain, address, own.ok().as_deref()).ok_or(why))
+        match own {
+            Ok(token) => self.info(chain, address, Some(&token)).ok_or(TokenError::NotTold),
+            Err(TokenError::Store(error)) => Err(error.into()),
+            // A list or the chain table may know enough.
+            Err(error) => self.info(chain, address, None).ok_or(error),
+        }
     }
 
     /// Whether nothing is left to ask the contract.
@@ -87,14 +95,14 @@ impl Tokens {
     }
 
     /// All that is said of it, the more trusted first.
-    fn shown(&self, chain: &Chain, address: Address, own: Option<&Token>) -> Option<Shown> {
+    fn info(&self, chain: &Chain, address: Address, own: Option<&Token>) -> Option<TokenInfo> {
         let listed = self.lists.get(chain.id, address);
         let table = of_table(chain, address);
         let name = listed.and_then(|it| it.name.clone()).or_else(|| own?.name.clone());
         let symbol = listed.and_then(|it| it.symbol.clone()).or_else(|| own?.symbol.clone());
         let decimals = listed.map(|it| it.decimals);
         let decimals = decimals.or(table.as_ref().and_then(|it| it.decimals));
-        Some(Shown {
+        Some(TokenInfo {
             name: name.or_else(|| table.as_ref()?.name.clone()),
             symbol: symbol.or_else(|| table.as_ref()?.symbol.clone()),
             decimals: decimals.or_else(|| own?.decimals)?,
@@ -104,18 +112,17 @@ impl Tokens {
 
     async fn remembered(
         &self,
-        store: &Store,
         chain: ChainId,
         address: Address,
-    ) -> Result<Option<Arc<Token>>, ApiError> {
+    ) -> Result<Option<Arc<Token>>, store::Error> {
         if let Some(found) = self.remembered.get(&(chain, address)) {
             if found.until.is_none_or(|until| Instant::now() < until) {
                 return Ok(Some(found.token));
             }
             self.remembered.remove(&(chain, address));
         }
-        let Some(token) = store.view().await?.token(chain, address).await? else { return Ok(None) };
-        let token = Arc::new(token);
+        let stored = self.store.view().await?.token(chain, address).await?;
+        let Some(token) = stored.map(Arc::new) else { return Ok(None) };
         let found = Remembered { token: token.clone(), until: None };
         self.remembered.insert((chain, address), found);
         Ok(Some(token))
@@ -123,34 +130,31 @@ impl Tokens {
 
     async fn ask(
         &self,
-        (store, contracts): (&Store, &Contracts),
+        contracts: &Contracts,
         served: &ServedChain,
         address: Address,
-    ) -> Result<Result<Arc<Token>, Unknown>, ApiError> {
-        let Some(pool) = &served.pool else { return Ok(Err(Unknown::NoNode)) };
+    ) -> Result<Arc<Token>, TokenError> {
+        let Some(upstreams) = &served.pool else { return Err(TokenError::NoNode) };
         let chain = served.chain.id;
         // Whoever asks for the same meanwhile waits for this answer.
         let key = (chain, address);
         let asked = self.remembered.get_or_insert_async(&key, async {
-            let asks = [DECIMALS, SYMBOL, NAME].map(|it| Ask::new(address, it, &[]));
-            let answers = contracts.ask(pool, &asks, None).await?;
+            let calls = [DECIMALS, SYMBOL, NAME].map(|it| ContractCall::new(address, it, &[]));
+            let answers = contracts.call(upstreams, &calls, None).await?;
             let token = Arc::new(read(&answers));
             let until = token.decimals.is_none().then(|| Instant::now() + MISSING_FOR);
-            Ok::<_, Trouble>(Remembered { token, until })
+            Ok::<_, CallError>(Remembered { token, until })
         });
-        let token = match asked.await {
-            Ok(found) => found.token,
-            Err(trouble) => return Ok(Err(Unknown::Trouble(trouble))),
-        };
+        let token = asked.await?.token;
         if token.decimals.is_some() {
-            store.put_token(chain, address, &token).await?;
+            self.store.put_token(chain, address, &token).await?;
         }
-        Ok(Ok(token))
+        Ok(token)
     }
 }
 
 /// Answers to decimals, symbol and name.
-fn read(answers: &[Answer]) -> Token {
+fn read(answers: &[ReturnData]) -> Token {
     let answer = |n: usize| answers.get(n).and_then(Option::as_deref);
     Token {
         decimals: answer(0).and_then(|it| u8::try_from(Words(it).uint(0)?).ok()),

@@ -24,6 +24,14 @@ pub struct World {
     pub calls: Vec<String>,
     /// What eth_call answers instead of anything else.
     pub instead: Option<Value>,
+    /// Holds the next eth_call back.
+    pub gate: Option<Gate>,
+}
+
+/// Tells that a call came, then keeps it waiting until it may go on.
+pub struct Gate {
+    pub came: std::sync::mpsc::Sender<()>,
+    pub go_on: tokio::sync::oneshot::Receiver<()>,
 }
 
 pub struct FakeNode {
@@ -57,6 +65,13 @@ impl FakeNode {
 }
 
 async fn answer(State(world): State<Shared>, Json(body): Json<Value>) -> Json<Value> {
+    if body["method"] == "eth_call" {
+        let gate = world.lock().unwrap().gate.take();
+        if let Some(gate) = gate {
+            gate.came.send(()).unwrap();
+            let _ = gate.go_on.await;
+        }
+    }
     let mut world = world.lock().unwrap();
     Json(match body {
         Value::Array(list) => list.iter().map(|one| world.reply(one)).collect(),

@@ -75,20 +75,23 @@ impl House {
     }
 
     pub fn send(&self, head: &str, body: &[u8]) -> Answer {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        let length = body.len();
-        let head =
-            format!("{head}host: test\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
-        stream.write_all(head.as_bytes()).unwrap();
-        let _ = stream.write_all(body);
-        let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-        Answer { status: status.unwrap_or(0), head: head.to_lowercase(), body: body.to_owned() }
+        send(self.address, head, body)
     }
+}
+
+pub fn send(address: SocketAddr, head: &str, body: &[u8]) -> Answer {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let length = body.len();
+    let head = format!("{head}host: test\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let _ = stream.write_all(body);
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+    Answer { status: status.unwrap_or(0), head: head.to_lowercase(), body: body.to_owned() }
 }
 
 #[derive(Debug)]

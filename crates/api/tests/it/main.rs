@@ -17,6 +17,7 @@ mod nft_refusals;
 mod nft_trades;
 mod price_from_node;
 mod price_hostile;
+mod price_memory;
 mod price_pools;
 mod price_refusals;
 mod refusals;

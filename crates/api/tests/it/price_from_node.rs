@@ -5,6 +5,7 @@ use alloy_primitives::Address;
 use serde_json::json;
 
 use crate::fake_node::*;
+use crate::house::{Answer, KEY, send};
 use crate::tokens_market::*;
 
 const GET_PAIR: [u8; 4] = [0xe6, 0xa4, 0x39, 0x05];
@@ -263,4 +264,64 @@ fn a_node_without_old_state_is_named_together_with_what_is_indexed() {
     assert!(message.contains("indexed blocks of eth: 1000-1000"), "{message}");
     assert!(message.contains("no node of the chain holds the state"), "{message}");
     assert_eq!(market.usd(tkn, ""), "333.33333333333333333");
+}
+
+/// Asks for the price while the chain changes under it: the node is asked, and before it answers, `change`
+/// happens.
+fn price_while(
+    market: &mut Market,
+    node: &FakeNode,
+    token: Address,
+    change: impl FnOnce(&mut Market),
+) -> Answer {
+    let (came, comes) = std::sync::mpsc::channel();
+    let (go, go_on) = tokio::sync::oneshot::channel();
+    node.change(|world| world.gate = Some(Gate { came, go_on }));
+    let address = market.house.address;
+    let head =
+        format!("GET /api/v2.2/erc20/{token:#x}/price?chain=eth HTTP/1.1\r\nx-api-key: {KEY}\r\n");
+    let request = std::thread::spawn(move || send(address, &head, b""));
+    comes.recv_timeout(std::time::Duration::from_secs(10)).unwrap();
+    change(market);
+    go.send(()).unwrap();
+    request.join().unwrap()
+}
+
+#[test]
+fn the_store_moves_on_while_a_node_is_asked() {
+    let (mut market, node) = with_node(World { has_multicall: true, ..World::default() });
+    let usdc = market.stable("USDC");
+    for id in ["ONE", "TWO"] {
+        node.change(|world| {
+            token(world, addr(id), Ok(string(b"Token")), Ok(string(b"T")), Ok(words(&[18])));
+        });
+    }
+    let pair = |market: &Market, id: &str, dollars: u128| {
+        market.pair("Uniswap v2", (addr(id), 1_000_000 * E18), (usdc, dollars * 1_000_000 * E6))
+    };
+    // The block of the price is replaced: the price is that of the block in its place.
+    market.block(pair(&market, "ONE", 2));
+    let answer = price_while(&mut market, &node, addr("ONE"), |market| {
+        market.revert();
+        market.block(pair(market, "ONE", 5));
+    });
+    assert_eq!(answer.json()["usdPriceFormatted"], "5", "{answer:?}");
+    assert_eq!(market.usd(addr("ONE"), ""), "5");
+    // Another block comes: the price is still that of the block it was asked for, and the next request
+    // is not given the same again.
+    let block = market.block(pair(&market, "TWO", 3));
+    let answer = price_while(&mut market, &node, addr("TWO"), |market| {
+        let state = sync(
+            pair_of("Uniswap v2", addr("TWO"), usdc),
+            (addr("TWO"), 1_000_000 * E18),
+            (usdc, 4_000_000 * E6),
+        );
+        market.block(vec![state]);
+    });
+    let json = answer.json();
+    assert_eq!(
+        (&json["usdPriceFormatted"], &json["toBlock"]),
+        (&"3".into(), &block.to_string().into())
+    );
+    assert_eq!(market.usd(addr("TWO"), ""), "4");
 }

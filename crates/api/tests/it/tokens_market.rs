@@ -7,11 +7,12 @@ use alloy_primitives::{Address, B256, I256, U256, keccak256};
 use api::{Parts, ServedChain, TokenLists};
 use decode::Decoder;
 use model::chain::{Chain, ChainId, ChainTable};
+use model::facts::Facts;
 use model::proof::Proof;
 use model::raw::{Block, Header, Log, Receipt};
 use rpc::{Pool, PoolConfig, PoolOptions, UpstreamConfig};
 use serde_json::Value;
-use store::{Change, Options, Origin, Store, VerifiedBlock};
+use store::{Change, Decoded, Options, Origin, Store, VerifiedBlock};
 
 use crate::house::{Answer, House, assembled, block_on, open};
 
@@ -85,38 +86,47 @@ impl Market {
         self.block_after(BLOCK_S, logs)
     }
 
-    pub fn block_after(&mut self, seconds: u64, mut logs: Vec<Log>) -> u64 {
+    pub fn block_after(&mut self, seconds: u64, logs: Vec<Log>) -> u64 {
         let (number, parent, time) = *self.blocks.last().unwrap();
         let (number, timestamp) = (number + 1, time + seconds);
         let hash = keccak256([number.to_be_bytes().as_slice(), &[self.branch]].concat());
+        self.commit(Origin::Head, block(number, [hash, parent], timestamp), logs);
+        self.blocks.push((number, hash, timestamp));
+        number
+    }
+
+    /// The block below the oldest, as history brings it.
+    pub fn block_below(&mut self, logs: Vec<Log>) {
+        let (number, hash, time) = self.blocks[0];
+        self.commit(Origin::History, block(number, [hash, B256::repeat_byte(6)], time), logs);
+    }
+
+    fn commit(&self, origin: Origin, block: Block, logs: Vec<Log>) {
+        let facts = self.facts(&block, logs);
+        let verified = VerifiedBlock { block, proof: Proof::default(), facts };
+        let apply = vec![self.store.prepare(ETH, verified)];
+        block_on(self.store.commit(ETH, Change::apply(origin, apply))).unwrap();
+    }
+
+    /// The store need not keep transactions that there are none of: what logs say is in the facts.
+    fn facts(&self, block: &Block, mut logs: Vec<Log>) -> Facts {
         for (n, log) in logs.iter_mut().enumerate() {
             log.log_index = Some(n as u64);
         }
-        let header = Header {
-            number: Some(number),
-            hash: Some(hash),
-            parent_hash: Some(parent),
-            timestamp: Some(timestamp),
-            ..Header::default()
-        };
         let receipts = vec![Some(Receipt { logs: Some(logs), ..Receipt::default() })];
-        let block = Block {
-            number,
-            hash,
-            parent_hash: parent,
-            timestamp,
-            header,
-            receipts,
-            ..Block::default()
-        };
-        let facts = self.decoder.decode(&block);
-        // What it says is in the facts; the store need not keep transactions that there are none of.
-        let block = Block { receipts: Vec::new(), ..block };
-        let verified = VerifiedBlock { block, proof: Proof::default(), facts };
-        let apply = vec![self.store.prepare(ETH, verified)];
-        block_on(self.store.commit(ETH, Change::apply(Origin::Head, apply))).unwrap();
-        self.blocks.push((number, hash, timestamp));
-        number
+        self.decoder.decode(&Block { receipts, ..block.clone() })
+    }
+
+    /// Decodes all blocks anew, as if the newest had had these logs and the others none.
+    pub fn redecode(&self, logs: Vec<Log>) {
+        let (number, hash, time) = *self.blocks.last().unwrap();
+        let facts = self.facts(&block(number, [hash, B256::ZERO], time), logs);
+        block_on(async {
+            let started = self.store.rebuild_facts(ETH, B256::repeat_byte(3), &|| false).await;
+            let rebuild = started.unwrap().unwrap();
+            rebuild.write(vec![Decoded { number, hash, facts }], FIRST).await.unwrap();
+            rebuild.finish(&|| false).await.unwrap();
+        });
     }
 
     pub fn revert(&mut self) {
@@ -183,6 +193,17 @@ impl Market {
         ]
         .concat()
     }
+}
+
+fn block(number: u64, [hash, parent_hash]: [B256; 2], timestamp: u64) -> Block {
+    let header = Header {
+        number: Some(number),
+        hash: Some(hash),
+        parent_hash: Some(parent_hash),
+        timestamp: Some(timestamp),
+        ..Header::default()
+    };
+    Block { number, hash, parent_hash, timestamp, header, ..Block::default() }
 }
 
 fn node_pool(url: &str) -> Arc<Pool> {

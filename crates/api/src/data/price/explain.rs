@@ -3,11 +3,12 @@
 use model::facts::PoolId;
 use model::price::{Confidence, Doubt, Dropped, Price};
 
+use super::amounts::{dollars, pool};
 use super::quoted_pools::QuotedPools;
 use crate::data::row::Row;
 use crate::wire::Profile;
 
-/// Pools that were not heard, of which at most so many are named.
+/// Pools that were left out, of which at most so many are named.
 const DROPPED_MAX: usize = 32;
 
 /// Beside the price itself.
@@ -18,7 +19,7 @@ pub struct Explained<'a> {
     pub source: &'static str,
     /// Of the pool's last change, where the block is stored.
     pub changed_at: Option<(u64, u64)>,
-    /// Whether pools that were not heard are named.
+    /// Whether pools that were left out are named.
     pub with_dropped: bool,
     pub profile: Profile,
 }
@@ -61,19 +62,6 @@ impl Explained<'_> {
         }
         row.end();
     }
-}
-
-/// A pool's contract, or its number among the v4 pools.
-pub fn pool(row: &mut Row, name: &str, id: PoolId) {
-    match id {
-        PoolId::Contract(address) => row.address(name, Some(address)),
-        PoolId::V4(number) => row.hash(name, Some(number)),
-    }
-}
-
-/// With cents, as money is written.
-pub fn dollars(micro: u128) -> String {
-    format!("{}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
 }
 
 fn confidence(confidence: Confidence) -> &'static str {

@@ -5,12 +5,12 @@ use model::chain::Chain;
 use model::facts::{PoolId, PoolState};
 use model::price::{PoolAt, PoolQuote, Price};
 
-use super::explain::{dollars, pool};
+use super::amounts::{dollars, pool};
 use crate::data::row::Row;
 use crate::wire::Profile;
 
-/// Pools that were considered, of which at most so many are shown. How many there were is told apart.
-const QUOTES_MAX: usize = 10;
+/// At most so many are shown; how many there were is told apart.
+const SHOWN_MAX: usize = 10;
 
 /// Where the pools' states are looked up.
 pub struct QuotedPools<'a> {
@@ -25,7 +25,7 @@ impl QuotedPools<'_> {
     /// `told`: whether it is known when a pool last changed, which a node does not say.
     pub fn write(&self, out: &mut Vec<u8>, price: &Price, profile: Profile, told: bool) {
         out.push(b'[');
-        for (n, quote) in price.pool_quotes(QUOTES_MAX).iter().enumerate() {
+        for (n, quote) in price.pool_quotes(SHOWN_MAX).iter().enumerate() {
             if n > 0 {
                 out.push(b',');
             }

@@ -3,31 +3,37 @@
 use model::chain::Chain;
 use model::price::{PoolAt, Price, Ratio, percent_change};
 
-use super::asked::Asked;
-use super::explain::{Explained, dollars, pool};
+use super::amounts::{dollars, pool};
+use super::explain::Explained;
+use super::params::PriceParams;
 use super::quoted_pools::QuotedPools;
 use crate::data::row::Row;
-use crate::tokens::Shown;
+use crate::tokens::TokenInfo;
 use crate::wire::Profile;
 
 pub struct PriceRecord<'a> {
     pub chain: &'a Chain,
-    pub asked: &'a Asked,
-    pub token: &'a Shown,
+    pub params: &'a PriceParams,
+    pub profile: Profile,
+    /// The price after it.
+    pub block: u64,
+    pub token: &'a TokenInfo,
     pub price: &'a Price,
-    /// The pools it follows from: the token's own and the coin's.
-    pub pools: (&'a [PoolAt], &'a [PoolAt]),
+    /// The pools it follows from: the token's own and the native coin's.
+    pub own_pools: &'a [PoolAt],
+    pub native_pools: &'a [PoolAt],
     /// A day earlier, where it was asked for and is known.
     pub then: Option<Ratio>,
     pub source: &'static str,
+    /// Block and time of the last change, where they are stored.
     pub changed_at: Option<(u64, u64)>,
 }
 
 impl PriceRecord<'_> {
     pub fn write(&self, out: &mut Vec<u8>) {
-        let (asked, price) = (self.asked, self.price);
-        let live = asked.profile == Profile::Live;
-        let mut row = Row::begin(out, asked.profile);
+        let (params, price, profile) = (self.params, self.price, self.profile);
+        let live = profile == Profile::Live;
+        let mut row = Row::begin(out, profile);
         row.text("tokenName", self.token.name.as_deref());
         row.text("tokenSymbol", self.token.symbol.as_deref());
         row.text("tokenLogo", self.token.logo.as_deref());
@@ -35,26 +41,26 @@ impl PriceRecord<'_> {
         self.native(&mut row);
         float(&mut row, "usdPrice", price.usd_price());
         row.text("usdPriceFormatted", Some(&price.usd_price_formatted()));
-        if asked.percent_change {
+        if params.percent_change {
             self.change(&mut row, live);
         }
         row.address("exchangeAddress", Some(price.factory));
         let exchange = self.chain.exchange_at(price.factory);
         row.text("exchangeName", exchange.map(|it| it.name.as_str()));
-        row.address("tokenAddress", Some(asked.token));
-        row.text("toBlock", Some(&asked.block.to_string()));
+        row.address("tokenAddress", Some(params.token));
+        row.text("toBlock", Some(&self.block.to_string()));
         if live {
             self.extras(&mut row);
         }
-        if live || asked.explain {
-            let (own, native) = self.pools;
+        if live || params.explain {
+            let (own, native) = (self.own_pools, self.native_pools);
             let explained = Explained {
                 price,
                 pools: QuotedPools { chain: self.chain, own, native },
                 source: self.source,
                 changed_at: self.changed_at,
-                with_dropped: asked.explain,
-                profile: asked.profile,
+                with_dropped: params.explain,
+                profile,
             };
             explained.write(row.name("explain"));
         }
@@ -64,7 +70,7 @@ impl PriceRecord<'_> {
     fn native(&self, row: &mut Row) {
         let coin = &self.chain.native;
         let Some(value) = self.price.native_value() else { return row.null("nativePrice") };
-        let mut native = Row::begin(row.name("nativePrice"), self.asked.profile);
+        let mut native = Row::begin(row.name("nativePrice"), self.profile);
         native.text("value", Some(&value.to_string()));
         // A number in both profiles: the JS SDK stumbles over anything else.
         native.integer("decimals", coin.decimals.into());

@@ -9,43 +9,28 @@ use crate::error::ApiError;
 use crate::params::{self, Query};
 use crate::wire::Profile;
 
-/// Everything that shapes the answer's body, beside what the store holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Asked {
+/// Everything in a request that shapes its answer.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct PriceWords {
     pub chain: model::chain::ChainId,
+    pub params: PriceParams,
+    pub profile: Profile,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PriceParams {
     pub token: Address,
-    /// The price after this block.
-    pub block: u64,
+    /// The price after this block; the newest where none is given.
+    pub to_block: Option<u64>,
     /// A factory.
     pub exchange: Option<Address>,
     pub percent_change: bool,
     pub explain: bool,
     pub min_side_micro_usd: u128,
     pub max_inactivity_days: Option<u32>,
-    pub profile: Profile,
 }
 
-/// Everything in a request that shapes its answer.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct PriceWords {
-    pub chain: model::chain::ChainId,
-    pub wanted: Wanted,
-    pub profile: Profile,
-}
-
-/// What is read of a request before the store is looked at.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Wanted {
-    pub token: Address,
-    pub to_block: Option<u64>,
-    exchange: Option<Address>,
-    pub percent_change: bool,
-    explain: bool,
-    min_side_micro_usd: u128,
-    max_inactivity_days: Option<u32>,
-}
-
-impl Wanted {
+impl PriceParams {
     pub fn read(
         app: &App,
         served: &ServedChain,
@@ -54,7 +39,7 @@ impl Wanted {
     ) -> Result<Self, ApiError> {
         let exchange = query.get("exchange");
         let exchange = exchange.map(|it| exchange_of(&app.parts.table, &served.chain, it));
-        Ok(Wanted {
+        Ok(PriceParams {
             token: params::address("address", address)?,
             to_block: number(query, "to_block", "is not a block number")?,
             exchange: exchange.transpose()?,
@@ -66,21 +51,6 @@ impl Wanted {
             },
             max_inactivity_days: number(query, "max_token_inactivity", "is not a number of days")?,
         })
-    }
-
-    /// The question at a block, the newest where none was asked for.
-    pub fn at(&self, served: &ServedChain, block: u64, profile: Profile) -> Asked {
-        Asked {
-            chain: served.chain.id,
-            token: self.token,
-            block,
-            exchange: self.exchange,
-            percent_change: self.percent_change,
-            explain: self.explain,
-            min_side_micro_usd: self.min_side_micro_usd,
-            max_inactivity_days: self.max_inactivity_days,
-            profile,
-        }
     }
 
     /// The newest indexed block or an asked one before it. Where nothing is indexed, a node's head is
@@ -148,13 +118,13 @@ fn exchange_of(table: &ChainTable, chain: &Chain, text: &str) -> Result<Address,
         return Ok(exchange.factory);
     }
     let here = names(std::iter::once(chain));
-    match table.iter().any(|other| other.exchange_named(text).is_some()) {
-        true => Err(wrong(format!("is not on {}; exchanges there: {here}", chain.slug))),
-        false => Err(wrong(format!(
-            "is not a known exchange; known on {}: {here}; a factory's address will do, too",
-            chain.slug
-        ))),
+    if table.iter().any(|other| other.exchange_named(text).is_some()) {
+        return Err(wrong(format!("is not on {}; exchanges there: {here}", chain.slug)));
     }
+    Err(wrong(format!(
+        "is not a known exchange; known on {}: {here}; a factory's address will do, too",
+        chain.slug
+    )))
 }
 
 fn names<'a>(chains: impl Iterator<Item = &'a Chain>) -> String {

@@ -1,0 +1,305 @@
+//! One price in the making: the token, its pools from the store and, where the store has none, from a
+//! node, then the record.
+//!
+//! A node may take seconds. No view of the store is held meanwhile: each later look at the store checks
+//! that the block of the price is still the same.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use model::price::{self, PoolAt, Price, PricingTable, Question, Ratio, Settings};
+use store::{BlockSummary, Coverage, Version, View};
+
+use super::node_pools::NodePools;
+use super::params::PriceParams;
+use super::record::PriceRecord;
+use super::refusals;
+use super::stored_pools::{PoolQuery, StoredPools};
+use crate::app::{App, ServedChain};
+use crate::clock::DAY_S;
+use crate::contracts::CallError;
+use crate::error::ApiError;
+use crate::tokens::{TokenError, TokenInfo};
+use crate::wire::Profile;
+
+/// The block of the price, as the store knew it when the request came.
+pub struct PriceBlock {
+    pub number: u64,
+    /// None where it is not stored.
+    summary: Option<BlockSummary>,
+    pub coverage: Arc<Coverage>,
+    pub version: Version,
+}
+
+impl PriceBlock {
+    pub async fn find(
+        app: &App,
+        served: &ServedChain,
+        params: &PriceParams,
+    ) -> Result<Self, ApiError> {
+        let (view, chain) = (app.parts.store.view().await?, served.chain.id);
+        let version = view.version(chain).await?;
+        let coverage = Arc::new(view.coverage(chain).await?);
+        let number = params.block(served, &coverage)?;
+        let summary = view.block_summary(chain, number).await?;
+        Ok(PriceBlock { number, summary, coverage, version })
+    }
+}
+
+pub struct Pricing<'a> {
+    pub app: &'a App,
+    pub served: &'a ServedChain,
+    pub params: &'a PriceParams,
+    pub profile: Profile,
+    pub block: &'a PriceBlock,
+}
+
+pub struct Priced {
+    pub body: Bytes,
+    /// Of the last look at the store. Where it is still the block's, all that was read belongs together.
+    pub version: Version,
+}
+
+/// The store at a moment at which the block of the price is still the same.
+struct Look {
+    view: View,
+    version: Version,
+    coverage: Coverage,
+}
+
+/// Everything a price follows from.
+struct Pools {
+    own: Vec<PoolAt>,
+    native: Arc<Vec<PoolAt>>,
+    source: &'static str,
+}
+
+impl Pricing<'_> {
+    /// None where the block was replaced before the price was done.
+    pub async fn price(&self) -> Result<Option<Priced>, ApiError> {
+        let time = self.time().await?;
+        let chain = &self.served.chain;
+        let book = PricingTable::of(chain, time).ok_or_else(|| refusals::no_native_coin(chain))?;
+        let token = self.token(&book).await?;
+        let Some(mut look) = self.look().await? else { return Ok(None) };
+        let mut pools = match self.block.summary {
+            Some(_) => self.stored_pools(&look, &book, self.block.number, &token).await?,
+            None => Pools { own: Vec::new(), native: Arc::default(), source: "store" },
+        };
+        if self.lacks_own(&book, &pools) || pools.native.is_empty() {
+            drop(look);
+            self.ask_node(&book, &mut pools).await?;
+            let Some(again) = self.look().await? else { return Ok(None) };
+            look = again;
+        }
+        let price = self.choose(&book, &token, &pools)?;
+        self.check_activity(&look, time, &pools).await?;
+        let mut then = None;
+        if self.params.percent_change {
+            then = self.day_before(&look, time, &token).await?;
+        }
+        let changed_at = self.changed_at(&look, &price, &pools).await?;
+        metrics::counter!("headwater_prices_total", "source" => pools.source).increment(1);
+        let record = PriceRecord {
+            chain,
+            params: self.params,
+            profile: self.profile,
+            block: self.block.number,
+            token: &token,
+            price: &price,
+            own_pools: &pools.own,
+            native_pools: &pools.native,
+            then,
+            source: pools.source,
+            changed_at,
+        };
+        let mut body = Vec::with_capacity(1024);
+        record.write(&mut body);
+        Ok(Some(Priced { body: body.into(), version: look.version }))
+    }
+
+    /// When the block was made.
+    async fn time(&self) -> Result<u64, ApiError> {
+        if let Some(summary) = &self.block.summary {
+            return Ok(summary.timestamp);
+        }
+        let upstreams = self.served.pool.as_ref().ok_or_else(|| self.no_node())?;
+        let time = self.app.contracts.block_time(upstreams, self.block.number).await;
+        time.map_err(|error| self.node_failed(&error))
+    }
+
+    async fn token(&self, book: &PricingTable) -> Result<TokenInfo, ApiError> {
+        let (app, token) = (self.app, self.params.token);
+        let error = match app.tokens.find(&app.contracts, self.served, token).await {
+            Ok(info) => return Ok(info),
+            Err(TokenError::Store(error)) => return Err(error.into()),
+            Err(error) => error,
+        };
+        let look = Look::at(self.app, self.served).await?;
+        let has_pools = self.stored(&look, book, self.block.number).knows(token).await?;
+        Err(refusals::no_decimals(&self.served.chain, token, has_pools, error))
+    }
+
+    async fn look(&self) -> Result<Option<Look>, ApiError> {
+        let look = Look::at(self.app, self.served).await?;
+        let now = look.view.block_summary(self.served.chain.id, self.block.number).await?;
+        let is_same = now.map(|it| it.hash) == self.block.summary.map(|it| it.hash);
+        Ok(is_same.then_some(look))
+    }
+
+    fn stored<'b>(&'b self, look: &'b Look, book: &'b PricingTable, block: u64) -> StoredPools<'b> {
+        StoredPools {
+            view: &look.view,
+            version: look.version,
+            coverage: &look.coverage,
+            memory: &self.app.price_memory,
+            chain: &self.served.chain,
+            book,
+            block,
+        }
+    }
+
+    async fn stored_pools(
+        &self,
+        look: &Look,
+        book: &PricingTable,
+        block: u64,
+        token: &TokenInfo,
+    ) -> Result<Pools, ApiError> {
+        let stored = self.stored(look, book, block);
+        let native = stored.native().await?;
+        let own = if self.is_plain_coin(book) {
+            Vec::new()
+        } else {
+            let (decimals, exchange) = (token.decimals, self.params.exchange);
+            let q = PoolQuery { token: self.params.token, decimals, exchange };
+            stored.pools(&q, &native).await?
+        };
+        Ok(Pools { own, native, source: "store" })
+    }
+
+    /// The coin's own pools are read as the native ones, unless one exchange's are wanted.
+    fn is_plain_coin(&self, book: &PricingTable) -> bool {
+        self.params.token == book.wrapped && self.params.exchange.is_none()
+    }
+
+    fn lacks_own(&self, book: &PricingTable, pools: &Pools) -> bool {
+        pools.own.is_empty() && !self.is_plain_coin(book)
+    }
+
+    /// Asks a node for what the store does not hold at the block.
+    async fn ask_node(&self, book: &PricingTable, pools: &mut Pools) -> Result<(), ApiError> {
+        let (number, hash) = (self.block.number, self.block.summary.map(|it| it.hash));
+        let Some(upstreams) = &self.served.pool else {
+            // There is nothing but what is indexed.
+            return if hash.is_some() { Ok(()) } else { Err(self.no_node()) };
+        };
+        let head = || (*upstreams.heads().borrow()).filter(|head| head.number == number);
+        let node = NodePools {
+            contracts: &self.app.contracts,
+            upstreams,
+            memory: &self.app.price_memory,
+            chain: &self.served.chain,
+            book,
+            block: number,
+            hash: hash.or_else(|| head().map(|head| head.hash)),
+        };
+        if self.lacks_own(book, pools) {
+            let found = node.pools(self.params.token, self.params.exchange).await;
+            pools.own = found.map_err(|error| self.node_failed(&error))?.to_vec();
+            pools.source = "node";
+        }
+        if pools.native.is_empty() {
+            let found = node.pools(book.wrapped, None).await;
+            pools.native = found.map_err(|error| self.node_failed(&error))?;
+            if self.params.token == book.wrapped {
+                pools.source = "node";
+            }
+        }
+        Ok(())
+    }
+
+    fn choose(
+        &self,
+        book: &PricingTable,
+        token: &TokenInfo,
+        pools: &Pools,
+    ) -> Result<Price, ApiError> {
+        let question = Question {
+            token: self.params.token,
+            decimals: token.decimals,
+            exchange: self.params.exchange,
+            pools: &pools.own,
+            native_pools: &pools.native,
+            via: &[],
+        };
+        let min_side_micro_usd = self.params.min_side_micro_usd;
+        let settings = Settings { min_side_micro_usd, ..Settings::default() };
+        price::price(book, &question, &settings).map_err(|why| refusals::no_price(&why))
+    }
+
+    /// Refused where no pool of the token changed for so long.
+    async fn check_activity(&self, look: &Look, time: u64, pools: &Pools) -> Result<(), ApiError> {
+        let Some(days) = self.params.max_inactivity_days else { return Ok(()) };
+        let is_mine = |it: &&PoolAt| self.params.exchange.is_none_or(|f| f == it.pool.factory);
+        let all = if pools.own.is_empty() { pools.native.as_slice() } else { &pools.own };
+        let Some(newest) = all.iter().filter(is_mine).map(|it| it.block).max() else {
+            return Ok(());
+        };
+        let changed = look.view.block_summary(self.served.chain.id, newest).await?;
+        let idle = changed.map_or(0, |changed| time.saturating_sub(changed.timestamp));
+        if idle > u64::from(days).saturating_mul(DAY_S) {
+            return Err(refusals::inactive(newest, days));
+        }
+        Ok(())
+    }
+
+    /// The price at the last block a day earlier, where every block since is stored.
+    async fn day_before(
+        &self,
+        look: &Look,
+        time: u64,
+        token: &TokenInfo,
+    ) -> Result<Option<Ratio>, ApiError> {
+        let chain = &self.served.chain;
+        let then = time.saturating_sub(DAY_S);
+        let block = look.view.last_block_until(chain.id, then).await?;
+        let is_covered = |block: &u64| look.coverage.covers(*block, self.block.number);
+        let Some(block) = block.filter(is_covered) else { return Ok(None) };
+        let Some(book) = PricingTable::of(chain, then) else { return Ok(None) };
+        let pools = self.stored_pools(look, &book, block, token).await?;
+        Ok(self.choose(&book, token, &pools).ok().map(|it| it.usd))
+    }
+
+    /// Block and time of the pool's last change; a node does not say when that was.
+    async fn changed_at(
+        &self,
+        look: &Look,
+        price: &Price,
+        pools: &Pools,
+    ) -> Result<Option<(u64, u64)>, ApiError> {
+        if pools.source != "store" {
+            return Ok(None);
+        }
+        let changed = look.view.block_summary(self.served.chain.id, price.block).await?;
+        Ok(changed.map(|it| (price.block, it.timestamp)))
+    }
+
+    fn no_node(&self) -> ApiError {
+        refusals::no_node(&self.served.chain, self.block.number, &self.block.coverage)
+    }
+
+    fn node_failed(&self, error: &CallError) -> ApiError {
+        let (number, coverage) = (self.block.number, &self.block.coverage);
+        refusals::node_failed(&self.served.chain, number, coverage, error)
+    }
+}
+
+impl Look {
+    async fn at(app: &App, served: &ServedChain) -> Result<Self, ApiError> {
+        let (view, chain) = (app.parts.store.view().await?, served.chain.id);
+        let version = view.version(chain).await?;
+        let coverage = view.coverage(chain).await?;
+        Ok(Look { view, version, coverage })
+    }
+}
