@@ -6,37 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gateway::Gateway;
-use model::chain::{Chain, ChainId, ChainTable};
-use rpc::Pool;
+use model::chain::{ChainId, ChainTable, Operation};
 use store::Store;
 
 use crate::admin::RedecodeControl;
-use crate::answers::{Answers, USUAL_BYTES, Words};
 use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
 use crate::data::price::memory::PriceMemory;
-use crate::data::price::params::PriceWords;
 use crate::error::ApiError;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
 use crate::meters::Meters;
-use crate::repeats::Repeats;
+use crate::response_cache::ResponseCache;
+use crate::served_chain::ServedChain;
 use crate::tokens::{TokenLists, Tokens};
 use crate::verified::VerifiedCollections;
-
-/// A chain this server answers for.
-pub struct ServedChain {
-    pub chain: Arc<Chain>,
-    pub pool: Option<Arc<Pool>>,
-    /// What its ingest is doing, for /status.
-    pub ingest: Option<StatusFn>,
-    /// How far its stored blocks are decoded again by this process, for /status.
-    pub redecode: Option<StatusFn>,
-}
-
-/// Describes something as it is now, for /status.
-pub type StatusFn = Box<dyn Fn() -> serde_json::Value + Send + Sync>;
 
 /// What the server is put together from.
 pub struct Parts {
@@ -66,9 +51,7 @@ pub struct App {
 pub struct Inner {
     pub parts: Parts,
     pub served: BTreeMap<ChainId, usize>,
-    pub answers: Answers,
-    pub wallet_repeats: Repeats<Words>,
-    pub price_repeats: Repeats<PriceWords>,
+    pub responses: ResponseCache,
     pub tokens: Tokens,
     pub contracts: Contracts,
     pub price_memory: PriceMemory,
@@ -86,18 +69,14 @@ impl std::ops::Deref for App {
 impl App {
     pub fn new(mut parts: Parts) -> Self {
         let served = parts.chains.iter().enumerate().map(|(i, c)| (c.chain.id, i)).collect();
-        // What the operator allows, in eighths: wallets' pages are the largest.
-        let eighth = parts.config.answer_cache_bytes / 8;
-        let answers = Answers::new(eighth * 5, USUAL_BYTES);
+        let responses = ResponseCache::new(parts.config.answer_cache_bytes);
         let tokens = Tokens::new(std::mem::take(&mut parts.token_lists), parts.store.clone());
         let timeout = Duration::from_millis(parts.price.node_timeout_ms);
         let contracts = Contracts::new(parts.price.node_questions_max, timeout);
         let inner = Inner {
             parts,
             served,
-            answers,
-            wallet_repeats: Repeats::new(eighth),
-            price_repeats: Repeats::new(eighth),
+            responses,
             tokens,
             contracts,
             price_memory: PriceMemory::default(),
@@ -109,6 +88,25 @@ impl App {
 
     pub fn served(&self, chain: ChainId) -> Option<&ServedChain> {
         self.served.get(&chain).and_then(|i| self.parts.chains.get(*i))
+    }
+
+    /// The chain of a request's `chain` parameter. Three different refusals: no such chain, not for this
+    /// operation, not on this server.
+    pub fn served_for(
+        &self,
+        operation: Operation,
+        name: Option<&str>,
+    ) -> Result<&ServedChain, ApiError> {
+        let name = name.unwrap_or("eth");
+        let wrong = |why: &str| ApiError::bad_value("chain", name, why);
+        let chain = self.parts.table.find_for(operation, name).ok_or_else(|| {
+            wrong("is not a known chain; give a name such as eth or a hex id such as 0x1")
+        })?;
+        if !chain.offers(operation) {
+            return Err(wrong(&format!("is not offered by this operation ({operation})")));
+        }
+        let served = self.served(chain.id);
+        served.ok_or_else(|| wrong(&format!("is not served here; served chains: {}", self.slugs())))
     }
 
     /// A chain of a path, by any of its names.

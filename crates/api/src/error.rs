@@ -51,6 +51,17 @@ impl ApiError {
             ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
+
+    /// Says nothing of our insides.
+    pub fn body(&self) -> String {
+        let message = match self {
+            ApiError::Internal(_) => {
+                "internal error; the server's log has it under this request's X-Request-Id".into()
+            }
+            other => other.to_string(),
+        };
+        serde_json::json!({ "message": message }).to_string()
+    }
 }
 
 impl From<store::Error> for ApiError {
@@ -61,17 +72,12 @@ impl From<store::Error> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let status = self.status();
-        let mut message = self.to_string();
         if let ApiError::Internal(source) = &self {
-            // Logged once, here at the edge; the answer says nothing of our insides.
+            // Logged once, here at the edge.
             tracing::error!(error = %source, "a request failed");
-            message =
-                "internal error; the server's log has it under this request's X-Request-Id".into();
         }
-        let body = serde_json::json!({ "message": message }).to_string();
-        let mut response =
-            (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        let content = [(header::CONTENT_TYPE, "application/json")];
+        let mut response = (self.status(), content, self.body()).into_response();
         if let ApiError::RateLimited { retry_after_s, .. } = &self {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*retry_after_s));
         }

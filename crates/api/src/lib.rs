@@ -4,7 +4,6 @@
 //! An endpoint is one file and one line in `router`. Must not know: how blocks get into the store.
 
 mod admin;
-mod answers;
 mod app;
 pub mod clock;
 mod config;
@@ -16,28 +15,30 @@ pub mod date;
 mod error;
 mod guard;
 mod hosts;
-mod kept;
 pub mod keys;
 mod labels;
 mod meters;
 mod operator_file;
 mod params;
-mod repeats;
+mod profile;
 mod request_id;
+mod request_key;
+mod response_cache;
 mod router;
 mod serve;
+mod served_chain;
 mod throttle;
 mod tokens;
 mod verified;
-mod wire;
 
 pub use admin::{KeyCreated, KeyInfo, KeyRequest, RedecodeControl, RedecodeRequest, RoleName};
-pub use app::{App, Parts, ServedChain, StatusFn};
+pub use app::{App, Parts};
 pub use config::{Config, PriceConfig, StatusAccess};
 pub use error::ApiError;
 pub use labels::Labels;
 pub use operator_file::FileError;
 pub use router::{Hosts, router};
 pub use serve::{serve, serve_local};
+pub use served_chain::{ServedChain, StatusFn};
 pub use tokens::{TokenListError, TokenLists};
 pub use verified::VerifiedCollections;

@@ -2,24 +2,29 @@
 //!
 //! `nft_metadata` is taken and changes nothing: tokens' metadata lives outside of the chain.
 
+use std::sync::Arc;
+
 use alloy_primitives::{Address, U256};
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse, Response};
-use model::chain::Operation;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use model::chain::{ChainId, Operation};
 use model::facts::Market;
-use store::{Coverage, TradesPage, TradesQuery, View};
+use store::{TradesPage, TradesQuery, View};
 
-use super::coverage::RestsOn;
 use super::paging::Paging;
-use super::row;
+use super::response::DataResponse;
+use super::row::Row;
 use super::trade_row::{Shape, SoldIn, TradeRow};
-use crate::app::{App, ServedChain};
+use crate::app::App;
 use crate::cursor::{Position, QuestionDigest};
 use crate::error::ApiError;
 use crate::hosts::Key;
 use crate::params::{self, BlockRange, Blocks, Path, Query};
-use crate::wire::Profile;
+use crate::profile::Profile;
+use crate::request_key::RequestKey;
+use crate::response_cache::Validity;
+use crate::served_chain::ServedChain;
 
 /// Compute units of one answer.
 const UNITS: u32 = 40;
@@ -31,95 +36,124 @@ pub async fn get_nft_trades(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, ApiError> {
-    let served = params::chain(&app, Operation::NftTrades, query.get("chain"))?;
-    let contract = params::address("address", &address)?;
-    let market = params::marketplace(&query)?;
+    let served = app.served_for(Operation::NftTrades, query.get("chain"))?;
+    let params = TradesParams::read(&address, &query)?;
     key.owner.throttle.take(UNITS)?;
     let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    let view = &app.parts.store.view().await?;
-    let coverage = &view.coverage(served.chain.id).await?;
-    let asking = Asking { app: &app, served, view, coverage, contract, market, profile };
-    let (question, paging, reach) = asking.read(&query).await?;
-    let body = asking.answer(&question, &paging).await?;
-    let mut response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
-    let rests_on = RestsOn { served, coverage, asked: reach };
-    rests_on.describe(response.headers_mut(), UNITS);
-    Ok(response)
+    let paging = Paging::read(&app, &query, params.digest(served.chain.id))?;
+    let request = TradesRequest { app: &app, served, params, paging, profile };
+    Ok(request.respond().await?.send(served, UNITS))
 }
 
-/// One answer in the making: everything in it is seen in one view of the store.
-struct Asking<'a> {
-    app: &'a App,
-    served: &'a ServedChain,
-    view: &'a View,
-    coverage: &'a Coverage,
+/// All of a request but its chain, page and profile.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct TradesParams {
     contract: Address,
     market: Option<Market>,
-    profile: Profile,
+    range: BlockRange,
 }
 
-impl Asking<'_> {
-    /// The question, its page, and the blocks it could be about, stored or not.
-    async fn read(&self, query: &Query) -> Result<(TradesQuery, Paging, Blocks), ApiError> {
-        let chain = self.served.chain.id;
-        let range = BlockRange::read(query)?;
+impl TradesParams {
+    fn read(address: &str, query: &Query) -> Result<Self, ApiError> {
+        Ok(TradesParams {
+            contract: params::address("address", address)?,
+            market: params::marketplace(query)?,
+            range: BlockRange::read(query)?,
+        })
+    }
+
+    /// What a cursor of this request belongs to.
+    fn digest(&self, chain: ChainId) -> QuestionDigest {
         let digest = QuestionDigest::builder()
             .field("operation", "getNFTTrades")
             .number("chain", chain.0)
             .field("address", self.contract)
             .field("marketplace", self.market.map_or("", Market::name));
-        let paging = Paging::read(self.app, query, range.describe(digest).finish())?;
-        let resolved = range.resolve(self.view, chain, self.coverage).await?;
-        let question = TradesQuery {
-            chain,
-            contract: self.contract,
-            market: self.market,
-            from_block: resolved.blocks.0,
-            to_block: resolved.blocks.1,
-            after: paging.after.map(|position| (position.block, position.index)),
-            limit: paging.limit as usize,
-        };
-        Ok((question, paging, resolved.reach))
+        self.range.describe(digest).finish()
+    }
+}
+
+struct TradesRequest<'a> {
+    app: &'a App,
+    served: &'a ServedChain,
+    params: TradesParams,
+    paging: Paging,
+    profile: Profile,
+}
+
+impl TradesRequest<'_> {
+    /// Everything in a response is seen in one view of the store.
+    async fn respond(&self) -> Result<DataResponse, ApiError> {
+        let (store, cache, chain) =
+            (&self.app.parts.store, &self.app.responses, self.served.chain.id);
+        let asked = (&self.params, &self.paging.page);
+        let key = RequestKey::new(Operation::NftTrades, chain, self.profile, &asked);
+        if let Some(known) = cache.get(&key, store.version(chain).await?) {
+            return Ok(known);
+        }
+        let view = store.view().await?;
+        let version = view.version(chain).await?;
+        let coverage = Arc::new(view.coverage(chain).await?);
+        let resolved = self.params.range.resolve(&view, chain, &coverage).await?;
+        let page = view.trades_page(&self.query(resolved.blocks)).await?;
+        let body = self.write(&view, &page).await?;
+        let response = DataResponse::ok(body, coverage, resolved.reach);
+        cache.insert(key, Validity::at(version), response.clone());
+        Ok(response)
     }
 
-    async fn answer(&self, question: &TradesQuery, paging: &Paging) -> Result<Vec<u8>, ApiError> {
-        let page = self.view.trades_page(question).await?;
+    fn query(&self, (from_block, to_block): Blocks) -> TradesQuery {
+        let page = &self.paging.page;
+        TradesQuery {
+            chain: self.served.chain.id,
+            contract: self.params.contract,
+            market: self.params.market,
+            from_block,
+            to_block,
+            after: page.after.map(|position| (position.block, position.index)),
+            limit: page.limit as usize,
+        }
+    }
+
+    async fn write(&self, view: &View, page: &TradesPage) -> Result<Vec<u8>, ApiError> {
         let mut body = Vec::with_capacity(256 + page.trades.len() * 768);
-        self.begin_envelope(&page, paging, &mut body);
-        self.write_rows(&page, &mut body).await?;
-        body.extend_from_slice(b"]}");
-        Ok(body)
-    }
-
-    fn begin_envelope(&self, page: &TradesPage, paging: &Paging, out: &mut Vec<u8>) {
         let last = page.trades.last().filter(|_| page.more);
         let position =
             last.map(|((block, index), _)| Position { block: *block, index: *index, sub: 0 });
-        let next = position.map(|position| paging.next(self.app, position));
-        let mut envelope = row::Row::begin(out, self.profile);
+        let next = position.map(|position| self.paging.next(self.app, position));
+        let (number, limit) = (self.paging.page.number, self.paging.page.limit);
+        let mut envelope = Row::begin(&mut body, self.profile);
         match self.profile {
             Profile::Spec => {
-                envelope.digits("page", U256::from(paging.page));
-                envelope.digits("page_size", U256::from(paging.limit));
+                envelope.digits("page", U256::from(number));
+                envelope.digits("page_size", U256::from(limit));
                 envelope.text("cursor", Some(next.as_deref().unwrap_or_default()));
             }
             Profile::Live => {
-                envelope.integer("page", u64::from(paging.page));
-                envelope.integer("page_size", u64::from(paging.limit));
+                envelope.integer("page", u64::from(number));
+                envelope.integer("page_size", u64::from(limit));
                 envelope.text("cursor", next.as_deref());
             }
         }
         envelope.name("result").push(b'[');
+        self.write_rows(view, page, &mut body).await?;
+        body.extend_from_slice(b"]}");
+        Ok(body)
     }
 
-    async fn write_rows(&self, page: &TradesPage, out: &mut Vec<u8>) -> Result<(), ApiError> {
+    async fn write_rows(
+        &self,
+        view: &View,
+        page: &TradesPage,
+        out: &mut Vec<u8>,
+    ) -> Result<(), ApiError> {
         let chain = self.served.chain.id;
-        let verified = self.app.parts.verified.contains(chain, self.contract);
+        let verified = self.app.parts.verified.contains(chain, self.params.contract);
         let mut known: Option<SoldIn> = None;
         for (i, (place, trade)) in page.trades.iter().enumerate() {
             let sold_in = match known.take().filter(|known| known.is_of(*place, trade)) {
                 Some(sold_in) => sold_in,
-                None => SoldIn::read(self.view, chain, *place, trade).await?,
+                None => SoldIn::read(view, chain, *place, trade).await?,
             };
             if i > 0 {
                 out.push(b',');

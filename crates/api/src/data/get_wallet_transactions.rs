@@ -4,29 +4,29 @@ use std::sync::Arc;
 
 use alloy_primitives::U256;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use model::chain::Operation;
-use store::{View, WalletPage};
+use store::{View, WalletPage, WalletQuery};
 
-use super::coverage::RestsOn;
-use super::row;
-use super::wallet_asked::{Asked, Request};
+use super::paging::Paging;
+use super::response::DataResponse;
+use super::row::Row;
+use super::wallet_params::WalletParams;
 use super::wallet_row::WalletRow;
-use crate::answers::Answer;
-use crate::app::{App, ServedChain};
+use crate::app::App;
+use crate::cursor::Position;
 use crate::error::ApiError;
 use crate::hosts::Key;
-use crate::params::{self, Path, Query};
-use crate::repeats::Said;
-use crate::wire::Profile;
+use crate::params::{Blocks, Path, Query};
+use crate::profile::Profile;
+use crate::request_key::RequestKey;
+use crate::response_cache::{ResourceState, Validity};
+use crate::served_chain::ServedChain;
 
 /// Compute units of one answer, and what internal transactions add.
 const UNITS: u32 = 30;
 const UNITS_INTERNAL: u32 = 50;
-/// `missing`: internal transactions of a row on this page are not known.
-const TRACES: HeaderName = HeaderName::from_static("x-traces");
 
 pub async fn get_wallet_transactions(
     State(app): State<App>,
@@ -35,100 +35,106 @@ pub async fn get_wallet_transactions(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, ApiError> {
-    let served = params::chain(&app, Operation::WalletTransactions, query.get("chain"))?;
-    let address = params::address("address", &address)?;
-    let with_internal = params::include(&query, "internal_transactions")?;
-    let units = UNITS + if with_internal { UNITS_INTERNAL } else { 0 };
+    let served = app.served_for(Operation::WalletTransactions, query.get("chain"))?;
+    let params = WalletParams::read(&address, &query)?;
+    let units = UNITS + if params.with_internal { UNITS_INTERNAL } else { 0 };
     key.owner.throttle.take(units)?;
     let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    let whose = (served.chain.id, address);
-    let request = Request::read(&app, &query, whose, with_internal, profile)?;
-    let said = say(&app, served, request).await?;
-    let mut response = ([(header::CONTENT_TYPE, "application/json")], said.body).into_response();
-    let rests_on = RestsOn { served, coverage: &said.coverage, asked: said.reach };
-    let out = response.headers_mut();
-    rests_on.describe(out, units);
-    if said.traces_missing {
-        out.insert(TRACES, HeaderValue::from_static("missing"));
-    }
-    Ok(response)
+    let paging = Paging::read(&app, &query, params.digest(served.chain.id))?;
+    let request = WalletRequest { app: &app, served, params, paging, profile };
+    Ok(request.respond().await?.send(served, units))
 }
 
-async fn say(app: &App, served: &ServedChain, request: Request) -> Result<Said, ApiError> {
-    let store = &app.parts.store;
-    let version = store.version(served.chain.id).await?;
-    if let Some(said) = app.wallet_repeats.get(&request.words, version) {
-        return Ok(said);
-    }
-    let view = &store.view().await?;
-    let version = view.version(served.chain.id).await?;
-    let coverage = view.coverage(served.chain.id).await?;
-    let asked = &request.at(view, &coverage).await?;
-    let Answer { body, traces_missing } = Answering { app, served, view, asked }.answer().await?;
-    let said = Said { body, coverage: Arc::new(coverage), reach: asked.reach, traces_missing };
-    app.wallet_repeats.keep(asked.words.clone(), version, said.clone());
-    Ok(said)
-}
-
-/// One answer in the making: everything in it is seen in one view of the store.
-struct Answering<'a> {
+struct WalletRequest<'a> {
     app: &'a App,
     served: &'a ServedChain,
-    view: &'a View,
-    asked: &'a Asked,
+    params: WalletParams,
+    paging: Paging,
+    profile: Profile,
 }
 
-impl Answering<'_> {
-    async fn answer(&self) -> Result<Answer, ApiError> {
-        let q = &self.asked.question;
-        let version = self.view.wallet_summary(q.chain, q.address).await?.changed_seq;
-        let kept_under = self.asked.kept_under();
-        if let Some(answer) = self.app.answers.get(&kept_under, version) {
-            return Ok(answer);
+impl WalletRequest<'_> {
+    /// Everything in a response is seen in one view of the store.
+    async fn respond(&self) -> Result<DataResponse, ApiError> {
+        let (store, cache, chain) =
+            (&self.app.parts.store, &self.app.responses, self.served.chain.id);
+        let asked = (&self.params, &self.paging.page);
+        let key = RequestKey::new(Operation::WalletTransactions, chain, self.profile, &asked);
+        if let Some(known) = cache.get(&key, store.version(chain).await?) {
+            return Ok(known);
         }
-        let answer = self.make().await?;
-        self.app.answers.keep(kept_under, version, answer.clone());
-        Ok(answer)
+        let view = store.view().await?;
+        let version = view.version(chain).await?;
+        let coverage = Arc::new(view.coverage(chain).await?);
+        let resolved = self.params.range.resolve(&view, chain, &coverage).await?;
+        let changed_seq = view.wallet_summary(chain, self.params.address).await?.changed_seq;
+        let state = ResourceState { changed_seq, blocks: resolved.blocks };
+        let response = match cache.get_unchanged(&key, state) {
+            // Blocks came since, none of them with this wallet.
+            Some(known) => DataResponse { coverage, reach: resolved.reach, ..known },
+            None => {
+                let q = self.query(resolved.blocks);
+                let page = view.wallet_page(&q).await?;
+                let body = self.write(&view, &q, &page).await?;
+                let is_untraced = |tx: &store::StoredTx| !tx.block.has_traces;
+                let traces_missing = q.with_internal && page.txs.iter().any(is_untraced);
+                let response = DataResponse::ok(body, coverage, resolved.reach);
+                DataResponse { traces_missing, ..response }
+            }
+        };
+        cache.insert(key, Validity { version, resource: Some(state) }, response.clone());
+        Ok(response)
     }
 
-    async fn make(&self) -> Result<Answer, ApiError> {
-        let page = self.view.wallet_page(&self.asked.question).await?;
+    fn query(&self, (from_block, to_block): Blocks) -> WalletQuery {
+        let (params, page) = (&self.params, &self.paging.page);
+        WalletQuery {
+            chain: self.served.chain.id,
+            address: params.address,
+            from_block,
+            to_block,
+            oldest_first: params.oldest_first,
+            with_internal: params.with_internal,
+            after: page.after.map(|position| (position.block, position.index)),
+            limit: page.limit as usize,
+        }
+    }
+
+    async fn write(
+        &self,
+        view: &View,
+        q: &WalletQuery,
+        page: &WalletPage,
+    ) -> Result<Vec<u8>, ApiError> {
         let mut body = Vec::with_capacity(256 + page.txs.len() * 1024);
-        self.begin_envelope(&page, &mut body).await?;
-        let traces_missing = self.write_rows(&page, &mut body);
-        body.extend_from_slice(b"]}");
-        Ok(Answer { body: Bytes::from(body), traces_missing })
-    }
-
-    async fn begin_envelope(&self, page: &WalletPage, out: &mut Vec<u8>) -> Result<(), ApiError> {
-        let asked = self.asked;
         let last = page.txs.last().filter(|_| page.more);
-        let next = last.map(|tx| asked.next_cursor(self.app, (tx.block.number, tx.index)));
-        let total = self.view.wallet_total(&asked.question).await?;
-        let mut envelope = row::Row::begin(out, asked.words.profile);
-        match asked.words.profile {
-            Profile::Spec => {
-                envelope.digits("total", U256::from(total));
-                envelope.digits("page", U256::from(asked.paging.page));
-                envelope.digits("page_size", U256::from(asked.question.limit));
-                envelope.text("cursor", Some(next.as_deref().unwrap_or_default()));
-            }
-            // A numeric total without a cursor sends the JS SDK into a wall, so there is none.
-            Profile::Live => {
-                envelope.text("cursor", next.as_deref());
-                envelope.integer("page", u64::from(asked.paging.page));
-                envelope.integer("page_size", asked.question.limit as u64);
-            }
+        let position = last.map(|tx| Position { block: tx.block.number, index: tx.index, sub: 0 });
+        let next = position.map(|position| self.paging.next(self.app, position));
+        let (number, limit) = (self.paging.page.number, self.paging.page.limit);
+        // A numeric total without a cursor sends the JS SDK into a wall, so the live profile has none.
+        let total = match self.profile {
+            Profile::Spec => Some(view.wallet_total(q).await?),
+            Profile::Live => None,
+        };
+        let mut envelope = Row::begin(&mut body, self.profile);
+        if let Some(total) = total {
+            envelope.digits("total", U256::from(total));
+            envelope.digits("page", U256::from(number));
+            envelope.digits("page_size", U256::from(limit));
+            envelope.text("cursor", Some(next.as_deref().unwrap_or_default()));
+        } else {
+            envelope.text("cursor", next.as_deref());
+            envelope.integer("page", u64::from(number));
+            envelope.integer("page_size", u64::from(limit));
         }
         envelope.name("result").push(b'[');
-        Ok(())
+        self.write_rows(page, &mut body);
+        body.extend_from_slice(b"]}");
+        Ok(body)
     }
 
-    /// Says whether a row's internal transactions were asked for and are not known.
-    fn write_rows(&self, page: &WalletPage, out: &mut Vec<u8>) -> bool {
-        let mut traces_missing = false;
+    fn write_rows(&self, page: &WalletPage, out: &mut Vec<u8>) {
         for (i, found) in page.txs.iter().enumerate() {
-            traces_missing |= found.frames.is_some() && !found.block.has_traces;
             if i > 0 {
                 out.push(b',');
             }
@@ -140,8 +146,7 @@ impl Answering<'_> {
                 labels: &self.app.parts.labels,
                 coin: &self.served.chain.native,
             };
-            row.write(self.asked.words.profile, out);
+            row.write(self.profile, out);
         }
-        traces_missing
     }
 }

@@ -4,7 +4,7 @@
 use alloy_primitives::{Address, B256, U256};
 use model::raw::json_value::{put_data, put_hex};
 
-use crate::wire::Profile;
+use crate::profile::Profile;
 
 pub struct Row<'a> {
     out: &'a mut Vec<u8>,

@@ -7,7 +7,7 @@ use store::{BlockRef, TradePlace, View};
 
 use super::row::{Row, put_decimal};
 use crate::error::ApiError;
-use crate::wire::Profile;
+use crate::profile::Profile;
 
 /// Which operation the row is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use store::BlockRef;
 
 use super::row::{Row, scaled};
 use crate::labels::Labels;
-use crate::wire::Profile;
+use crate::profile::Profile;
 
 /// What a frame below a failed one is marked with: it ran well, and was rolled back.
 const UNDONE: &str = "undone: an enclosing call failed";

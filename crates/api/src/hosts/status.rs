@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::Operator;
 use crate::admin;
-use crate::app::{App, ServedChain};
+use crate::app::App;
 use crate::error::ApiError;
 use crate::params::Path;
+use crate::served_chain::ServedChain;
 
 pub async fn status(State(app): State<App>, _: Operator) -> Result<Json<Value>, ApiError> {
     let view = app.parts.store.view().await?;
@@ -28,7 +29,7 @@ async fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value,
     let id = served.chain.id;
     let coverage = view.coverage(id).await?;
     let head = view.head(id).await?;
-    let node_head = served.pool.as_ref().and_then(|p| p.heads().borrow().map(|h| h.number));
+    let node_head = served.node_head().map(|head| head.number);
     let lag = node_head.zip(coverage.newest()).map(|(node, ours)| node.saturating_sub(ours));
     let readers = view.readers(id).await?;
     let readers: Vec<Value> = readers.iter().map(admin::readers::describe).collect();

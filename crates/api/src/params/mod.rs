@@ -11,11 +11,9 @@ pub use query::Query;
 pub use range::{BlockRange, Blocks};
 
 use alloy_primitives::Address;
-use model::chain::Operation;
 use model::facts::Market;
 use model::raw::json_value::JsonValue;
 
-use crate::app::{App, ServedChain};
 use crate::error::ApiError;
 
 /// The interface's default, and what the live service takes at most.
@@ -28,24 +26,6 @@ pub fn address(parameter: &str, text: &str) -> Result<Address, ApiError> {
     Address::read_json(quoted.as_bytes())
         .map(|(address, _)| address)
         .ok_or_else(|| ApiError::bad_value(parameter, text, "is not a valid hex address"))
-}
-
-/// Three different refusals: no such chain, not for this operation, not on this server.
-pub fn chain<'a>(
-    app: &'a App,
-    operation: Operation,
-    text: Option<&str>,
-) -> Result<&'a ServedChain, ApiError> {
-    let text = text.unwrap_or("eth");
-    let wrong = |why: &str| ApiError::bad_value("chain", text, why);
-    let chain = app.parts.table.find_for(operation, text).ok_or_else(|| {
-        wrong("is not a known chain; give a name such as eth or a hex id such as 0x1")
-    })?;
-    if !chain.offers(operation) {
-        return Err(wrong(&format!("is not offered by this operation ({operation})")));
-    }
-    app.served(chain.id)
-        .ok_or_else(|| wrong(&format!("is not served here; served chains: {}", app.slugs())))
 }
 
 pub fn limit(query: &Query, config: &crate::Config) -> Result<u32, ApiError> {

@@ -9,17 +9,17 @@ use crate::date::UnixMillis;
 use crate::error::ApiError;
 
 /// One end of the range as it was asked for; a block beats a date.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Asked {
-    Nothing,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RangeEnd {
+    Open,
     Block(u64),
     Date(UnixMillis),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockRange {
-    pub from: Asked,
-    pub to: Asked,
+    pub from: RangeEnd,
+    pub to: RangeEnd,
 }
 
 /// A range of blocks, both ends inclusive; empty where the first is larger.
@@ -46,15 +46,15 @@ impl BlockRange {
     /// Everything from that second on.
     pub fn since(unix_seconds: u64) -> Self {
         let millis = i64::try_from(unix_seconds).unwrap_or(i64::MAX).saturating_mul(1000);
-        BlockRange { from: Asked::Date(UnixMillis(millis)), to: Asked::Nothing }
+        BlockRange { from: RangeEnd::Date(UnixMillis(millis)), to: RangeEnd::Open }
     }
 
     /// What was asked, not what it means today: a cursor stays good while new blocks arrive.
     pub fn describe(&self, digest: QuestionBuilder) -> QuestionBuilder {
-        let part = |asked| match asked {
-            Asked::Nothing => String::new(),
-            Asked::Block(number) => format!("block {number}"),
-            Asked::Date(date) => format!("date {}", date.0),
+        let part = |end| match end {
+            RangeEnd::Open => String::new(),
+            RangeEnd::Block(number) => format!("block {number}"),
+            RangeEnd::Date(date) => format!("date {}", date.0),
         };
         digest.field("from", part(self.from)).field("to", part(self.to))
     }
@@ -66,18 +66,18 @@ impl BlockRange {
         coverage: &Coverage,
     ) -> Result<Resolved, ApiError> {
         let (from, reach_from) = match self.from {
-            Asked::Nothing => (Some(0), 0),
-            Asked::Block(number) => (Some(number), number),
-            Asked::Date(date) => {
+            RangeEnd::Open => (Some(0), 0),
+            RangeEnd::Block(number) => (Some(number), number),
+            RangeEnd::Date(date) => {
                 let second = u64::try_from(date.seconds_at_or_after()).unwrap_or(0);
                 let first = view.first_block_from(chain, second).await?;
                 (first, reach_down(coverage, first))
             }
         };
         let (to, reach_to) = match self.to {
-            Asked::Nothing => (Some(u64::MAX), Some(u64::MAX)),
-            Asked::Block(number) => (Some(number), Some(number)),
-            Asked::Date(date) => {
+            RangeEnd::Open => (Some(u64::MAX), Some(u64::MAX)),
+            RangeEnd::Block(number) => (Some(number), Some(number)),
+            RangeEnd::Date(date) => {
                 // Before 1970 there were no blocks.
                 let last = match u64::try_from(date.seconds_at_or_before()) {
                     Ok(second) => view.last_block_until(chain, second).await?,
@@ -118,16 +118,16 @@ fn reach_up(coverage: &Coverage, last: Option<u64>) -> Option<u64> {
     }
 }
 
-fn end(query: &Query, block: &str, date: &str) -> Result<Asked, ApiError> {
+fn end(query: &Query, block: &str, date: &str) -> Result<RangeEnd, ApiError> {
     if let Some(text) = query.get(block) {
         let number = text.parse::<u64>();
         return number
-            .map(Asked::Block)
+            .map(RangeEnd::Block)
             .map_err(|_| ApiError::bad_value(block, text, "is not a block number"));
     }
-    let Some(text) = query.get(date) else { return Ok(Asked::Nothing) };
+    let Some(text) = query.get(date) else { return Ok(RangeEnd::Open) };
     let parsed = crate::date::parse(text);
-    parsed.map(Asked::Date).map_err(|error| ApiError::BadRequest(format!("{date}: {error}")))
+    parsed.map(RangeEnd::Date).map_err(|error| ApiError::BadRequest(format!("{date}: {error}")))
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use model::token::{Source, Token};
 use quick_cache::sync::Cache;
 use store::Store;
 
-use crate::app::ServedChain;
 use crate::contracts::{CallError, ContractCall, Contracts, ReturnData};
+use crate::served_chain::ServedChain;
 
 pub use list::{TokenListError, TokenLists};
 

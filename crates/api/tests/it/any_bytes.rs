@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
-use crate::house::{Answer, House, KEY};
+use crate::test_server::{Answer, KEY, TestServer};
 
-static HOUSE: LazyLock<House> = LazyLock::new(House::new);
+static HOUSE: LazyLock<TestServer> = LazyLock::new(TestServer::new);
 
 /// Any bytes, as they may stand in a path or query.
 fn encoded(bytes: &[u8]) -> String {

@@ -3,8 +3,8 @@
 use alloy_primitives::{Address, U256, address};
 use testkit::{Sale, Venue};
 
-use crate::house::Answer;
-use crate::market::{APES, CATS, DAY, Market, START, ape, ape_on};
+use crate::nft_market::{APES, CATS, DAY, NftMarket, START, ape, ape_on};
+use crate::test_server::Answer;
 
 const WETH: Address = address!("c02aaa39b223fe8d0a0e5c4f27ead9083c756cc2");
 const USDC: Address = address!("a0b86991c6218b36c1d19d4a2e9eb0ce3606eb48");
@@ -24,7 +24,7 @@ fn sold(id: u64, price: u64) -> Result<(String, String), u16> {
 
 #[test]
 fn native_and_wrapped_coin_count_and_nothing_else_does() {
-    let mut market = Market::new();
+    let mut market = NftMarket::new();
     assert_eq!(found(&market.lowest(APES, "")), Err(404), "not a single block yet");
     market.mine(START, &[Sale { currency: USDC, ..ape(1, 10) }, ape(2, 0)]);
     assert_eq!(found(&market.lowest(APES, "")), Err(404), "dollars and gifts");
@@ -42,7 +42,7 @@ fn native_and_wrapped_coin_count_and_nothing_else_does() {
 
 #[test]
 fn of_equal_prices_the_oldest_in_the_window_is_told() {
-    let mut market = Market::new();
+    let mut market = NftMarket::new();
     market.mine(START, &[ape(1, 100)]);
     market.mine(START + 4 * DAY, &[ape(2, 200), ape(3, 100), ape(4, 100)]);
     market.mine(START + 8 * DAY, &[ape(5, 100), ape_on(Venue::Blur, 6, 100)]);
@@ -54,7 +54,7 @@ fn of_equal_prices_the_oldest_in_the_window_is_told() {
 
 #[test]
 fn days_count_back_from_the_newest_block_and_its_edge_is_inside() {
-    let mut market = Market::new();
+    let mut market = NftMarket::new();
     market.mine(START, &[ape(1, 1)]);
     market.mine(START + 1, &[ape(2, 2)]);
     market.mine(START + 300 * DAY, &[ape(3, 3)]);
@@ -80,7 +80,7 @@ fn days_count_back_from_the_newest_block_and_its_edge_is_inside() {
 
 #[test]
 fn what_a_reorg_takes_away_is_not_the_lowest_any_more() {
-    let mut market = Market::new();
+    let mut market = NftMarket::new();
     market.mine(START, &[ape(1, 100)]);
     market.mine(START + 12, &[ape(2, 50), ape_on(Venue::Blur, 3, 60)]);
     assert_eq!(found(&market.lowest(APES, "")), sold(2, 50));
@@ -97,11 +97,11 @@ const LIVE: &str = r#"{"transaction_hash":"TX","transaction_index":"0","token_id
 
 #[test]
 fn the_interface_has_three_fields_less_and_the_sdks_get_them_all() {
-    let mut market = Market::new();
+    let mut market = NftMarket::new();
     market.mine(START, &[ape_on(Venue::Blur, 7, 100)]);
     let target = format!("/api/v2.2/nft/{APES:#x}/lowestprice");
     for (profile, expected) in [("spec", SPEC), ("live", LIVE)] {
-        let answer = market.house.get_as(profile, &target);
+        let answer = market.server.get_as(profile, &target);
         let row = answer.json();
         let [tx, block] =
             ["transaction_hash", "block_hash"].map(|name| row[name].as_str().unwrap());
@@ -113,7 +113,7 @@ fn the_interface_has_three_fields_less_and_the_sdks_get_them_all() {
 
 #[test]
 fn finding_nothing_is_a_404_that_says_which_blocks_it_rests_on() {
-    let mut market = Market::new();
+    let mut market = NftMarket::new();
     market.mine(START, &[]);
     for (query, says) in [
         ("", "no trade paid in ETH was found in the last 7 days"),

@@ -9,10 +9,10 @@
 )]
 
 mod any_bytes;
+mod cached_responses;
 mod fake_node;
-mod house;
 mod lowest_price;
-mod market;
+mod nft_market;
 mod nft_refusals;
 mod nft_trades;
 mod price_from_node;
@@ -21,5 +21,6 @@ mod price_memory;
 mod price_pools;
 mod price_refusals;
 mod refusals;
+mod test_server;
+mod token_market;
 mod token_price;
-mod tokens_market;

@@ -1,13 +1,13 @@
 //! Operations 2 and 3, asked wrongly: each refusal names the parameter and the value.
 
-use crate::house::KEY;
-use crate::market::{APES, CATS, Market, START, ape};
+use crate::nft_market::{APES, CATS, NftMarket, START, ape};
+use crate::test_server::KEY;
 
 const MARKETS: &str = "is not one of opensea, blur, looksrare, x2y2, 0xprotocol";
 const NO_CHAIN: &str = "is not a known chain; give a name such as eth or a hex id such as 0x1";
 
-fn market() -> Market {
-    let mut market = Market::new();
+fn market() -> NftMarket {
+    let mut market = NftMarket::new();
     market.mine(START, &[ape(1, 1), ape(2, 2), ape(3, 3)]);
     market
 }
@@ -17,7 +17,7 @@ fn both_operations_refuse_what_they_share() {
     let market = market();
     for operation in ["trades", "lowestprice"] {
         let ask = |address: &str, query: &str| {
-            market.house.get(&format!("/api/v2.2/nft/{address}/{operation}?{query}"))
+            market.server.get(&format!("/api/v2.2/nft/{address}/{operation}?{query}"))
         };
         let offered = match operation {
             "trades" => "chain with value 'silent' is not offered by this operation (NFT trades)",
@@ -77,7 +77,7 @@ fn both_operations_refuse_what_they_share() {
                 "nothing is served at this path",
             ),
         ] {
-            let answer = market.house.send(&head, b"");
+            let answer = market.server.send(&head, b"");
             assert_eq!((answer.status, answer.message()), (status, says.to_owned()), "{head}");
         }
         // Unknown parameters are nobody's business, and an empty value counts as not given.
@@ -142,7 +142,7 @@ fn a_cursor_is_good_for_its_own_question_only() {
         assert_eq!(market.trades(APES, &format!("{query}&cursor={own}")).status, 200);
     }
     let other = market.trades(CATS, &format!("cursor={first}"));
-    let wallet = market.house.get(&format!("/api/v2.2/{APES:#x}?cursor={first}"));
+    let wallet = market.server.get(&format!("/api/v2.2/{APES:#x}?cursor={first}"));
     for answer in [other, wallet] {
         assert_eq!(answer.status, 400);
         assert!(answer.message().starts_with("cursor belongs to another question"), "{answer:?}");

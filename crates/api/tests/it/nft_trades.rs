@@ -3,11 +3,11 @@
 use alloy_primitives::{Address, U256};
 use testkit::{Sale, Venue};
 
-use crate::market::{APES, CATS, DAY, Market, START, ape, ape_on};
+use crate::nft_market::{APES, CATS, DAY, NftMarket, START, ape, ape_on};
 
 /// Thirty blocks, from none to several sales in each; ids count up.
-fn busy() -> Market {
-    let mut market = Market::new();
+fn busy() -> NftMarket {
+    let mut market = NftMarket::new();
     let mut id = 0;
     for number in 0..30u64 {
         let mut sales = Vec::new();
@@ -24,7 +24,7 @@ fn busy() -> Market {
 }
 
 /// All ids from the newest, which is the largest, down.
-fn newest_first(market: &Market) -> Vec<u64> {
+fn newest_first(market: &NftMarket) -> Vec<u64> {
     let all = market.ids(APES, "limit=500");
     assert!(all.len() > 50 && all.is_sorted_by(|a, b| a == &(b + 1)), "{all:?}");
     all
@@ -115,7 +115,7 @@ fn ranges_are_inclusive_and_a_block_beats_a_date() {
 
 #[test]
 fn a_bundle_is_one_row_with_all_its_tokens() {
-    let mut market = Market::new();
+    let mut market = NftMarket::new();
     let ids: Vec<U256> = vec![U256::from(7), U256::MAX, U256::from(9)];
     market.mine(START, &[Sale { ids: ids.clone(), ..ape(0, 100) }]);
     let rows = market.trades(APES, "").json();
@@ -129,13 +129,13 @@ const LIVE: &str = r#"{"page":0,"page_size":100,"cursor":null,"result":[{"transa
 
 #[test]
 fn both_profiles_write_a_row_to_the_byte() {
-    let mut market = Market::new();
+    let mut market = NftMarket::new();
     let weth = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2".parse::<Address>().unwrap();
     let cat = Sale { contract: CATS, currency: weth, price: U256::MAX, ..ape(7, 0) };
     market.mine(START, &[ape(1, 1), cat]);
     let target = format!("/api/v2.2/nft/{CATS:#x}/trades?chain=eth&nft_metadata=true");
     for (profile, expected) in [("spec", SPEC), ("live", LIVE)] {
-        let answer = market.house.get_as(profile, &target);
+        let answer = market.server.get_as(profile, &target);
         let row = &answer.json()["result"][0];
         let [tx, block] =
             ["transaction_hash", "block_hash"].map(|name| row[name].as_str().unwrap());
@@ -145,14 +145,14 @@ fn both_profiles_write_a_row_to_the_byte() {
     let sdk = format!(
         "GET {target} HTTP/1.1\r\nauthorization: Bearer key\r\nx-moralis-platform: NodeJS SDK\r\n"
     );
-    assert_eq!(market.house.send(&sdk, b"").body, market.house.get_as("live", &target).body);
+    assert_eq!(market.server.send(&sdk, b"").body, market.server.get_as("live", &target).body);
     let other = market.trades(APES, "").json();
     assert_eq!(other["result"][0]["verified_collection"], "false", "not on the operator's list");
 }
 
 #[test]
 fn an_answer_says_what_it_costs_and_which_blocks_it_rests_on() {
-    let mut market = Market::new();
+    let mut market = NftMarket::new();
     let nothing = market.trades(APES, "");
     assert_eq!((nothing.status, nothing.header("x-coverage")), (200, Some("partial")));
     market.mine(START, &[]);

@@ -5,8 +5,8 @@ use alloy_primitives::Address;
 use serde_json::json;
 
 use crate::fake_node::*;
-use crate::house::{Answer, KEY, send};
-use crate::tokens_market::*;
+use crate::test_server::{Answer, KEY, send};
+use crate::token_market::*;
 
 const GET_PAIR: [u8; 4] = [0xe6, 0xa4, 0x39, 0x05];
 const GET_POOL: [u8; 4] = [0x16, 0x98, 0xee, 0x82];
@@ -15,11 +15,11 @@ const SLOT0: [u8; 4] = [0x38, 0x50, 0xc7, 0xbd];
 const LIQUIDITY: [u8; 4] = [0x1a, 0x68, 0x65, 0x02];
 const TICK_SPACING: [u8; 4] = [0xd0, 0xc9, 0x3a, 0x7c];
 
-fn with_node(world: World) -> (Market, FakeNode) {
+fn with_node(world: World) -> (TokenMarket, FakeNode) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let node = FakeNode::start(&runtime, World { head: 2_000, ..world });
     let setup = Setup { node: Some(node.url.clone()), runtime: Some(runtime), ..Setup::default() };
-    let mut market = Market::with(setup);
+    let mut market = TokenMarket::with(setup);
     market.block(market.coin());
     (market, node)
 }
@@ -158,7 +158,7 @@ fn nonsense_from_a_node_is_no_answer_and_no_panic() {
 }
 
 /// Factories and pools as a node tells of them: the coin at 3000 dollars, the token at 1/6 of a coin.
-fn exchanges(market: &Market, world: &mut World, tkn: Address) {
+fn exchanges(market: &TokenMarket, world: &mut World, tkn: Address) {
     let (coin, usdc) = (market.wrapped(), market.stable("USDC"));
     let pair = |one: Address, other: Address| [one.min(other), one.max(other)];
     let reserves = |one: (Address, u128), other: (Address, u128)| {
@@ -269,15 +269,15 @@ fn a_node_without_old_state_is_named_together_with_what_is_indexed() {
 /// Asks for the price while the chain changes under it: the node is asked, and before it answers, `change`
 /// happens.
 fn price_while(
-    market: &mut Market,
+    market: &mut TokenMarket,
     node: &FakeNode,
     token: Address,
-    change: impl FnOnce(&mut Market),
+    change: impl FnOnce(&mut TokenMarket),
 ) -> Answer {
     let (came, comes) = std::sync::mpsc::channel();
     let (go, go_on) = tokio::sync::oneshot::channel();
     node.change(|world| world.gate = Some(Gate { came, go_on }));
-    let address = market.house.address;
+    let address = market.server.address;
     let head =
         format!("GET /api/v2.2/erc20/{token:#x}/price?chain=eth HTTP/1.1\r\nx-api-key: {KEY}\r\n");
     let request = std::thread::spawn(move || send(address, &head, b""));
@@ -296,7 +296,7 @@ fn the_store_moves_on_while_a_node_is_asked() {
             token(world, addr(id), Ok(string(b"Token")), Ok(string(b"T")), Ok(words(&[18])));
         });
     }
-    let pair = |market: &Market, id: &str, dollars: u128| {
+    let pair = |market: &TokenMarket, id: &str, dollars: u128| {
         market.pair("Uniswap v2", (addr(id), 1_000_000 * E18), (usdc, dollars * 1_000_000 * E6))
     };
     // The block of the price is replaced: the price is that of the block in its place.

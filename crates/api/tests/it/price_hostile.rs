@@ -3,14 +3,14 @@
 use alloy_primitives::{Address, U256};
 use serde_json::Value;
 
-use crate::tokens_market::*;
+use crate::token_market::*;
 
 const TOKENS: [(&str, u8); 4] = [("TKN", 18), ("FAN", 0), ("TINY", 77), ("USDC ", 6)];
 
 /// Three honest pools that say two dollars.
-fn market() -> Market {
+fn market() -> TokenMarket {
     let list = list(&TOKENS);
-    let mut market = Market::with(Setup { list: Some(list), ..Setup::default() });
+    let mut market = TokenMarket::with(Setup { list: Some(list), ..Setup::default() });
     market.block(market.coin());
     let (tkn, coin, usdc) = (addr("TKN"), market.wrapped(), market.stable("USDC"));
     let honest = [
@@ -25,7 +25,7 @@ fn market() -> Market {
     market
 }
 
-fn explained(market: &Market, token: Address) -> (f64, Value) {
+fn explained(market: &TokenMarket, token: Address) -> (f64, Value) {
     let answer = market.price(token, "explain=true");
     (answer["usdPrice"].as_f64().unwrap(), answer["explain"].clone())
 }

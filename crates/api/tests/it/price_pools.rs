@@ -3,18 +3,18 @@
 use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
 
-use crate::tokens_market::*;
+use crate::token_market::*;
 
 const TICK: &str = "Swap(address,address,int256,int256,uint160,uint128,int24)";
 
-fn market() -> Market {
+fn market() -> TokenMarket {
     let setup = Setup { list: Some(list(&[("TKN", 18), ("FAN", 18)])), ..Setup::default() };
-    let mut market = Market::with(setup);
+    let mut market = TokenMarket::with(setup);
     market.block(market.coin());
     market
 }
 
-fn pools(market: &Market, token: Address, query: &str) -> Vec<Value> {
+fn pools(market: &TokenMarket, token: Address, query: &str) -> Vec<Value> {
     let answer = market.price(token, &format!("explain=true&{query}"));
     answer["explain"]["pools"].as_array().unwrap().clone()
 }
@@ -94,7 +94,7 @@ fn pools_are_told_only_with_the_explanation_and_alike_in_both_profiles() {
     market.block(market.pair("Uniswap v2", (tkn, 1_000_000 * E18), (usdc, 2_000_000 * E6)));
     assert!(market.price(tkn, "").get("explain").is_none());
     let path = format!("/api/v2.2/erc20/{tkn:#x}/price?chain=eth");
-    let live = market.house.get_as("live", &path);
+    let live = market.server.get_as("live", &path);
     let live: Value = serde_json::from_str(&live.body).unwrap();
     let spec = pools(&market, tkn, "");
     let of_live = &live["explain"]["pools"][0];

@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 
-use crate::tokens_market::*;
+use crate::token_market::*;
 
 #[test]
 fn refusals_name_the_parameter_and_the_value() {
-    let mut market = Market::with(Setup { list: Some(list(&[("TKN", 18)])), ..Setup::default() });
+    let mut market =
+        TokenMarket::with(Setup { list: Some(list(&[("TKN", 18)])), ..Setup::default() });
     market.block(market.coin());
     let (tkn, usdc) = (addr("TKN"), market.stable("USDC"));
     let block = market.block(market.pair("Uniswap v2", (tkn, 1_000 * E18), (usdc, 1_000 * E6)));
@@ -69,18 +70,18 @@ fn refusals_name_the_parameter_and_the_value() {
             "no block of linea is indexed yet",
         ),
     ] {
-        let answer = market.house.get(&format!("/api/v2.2/{path}"));
+        let answer = market.server.get(&format!("/api/v2.2/{path}"));
         assert_eq!(answer.status, status, "{path}: {}", answer.body);
         assert!(answer.message().contains(says), "{path}: {}", answer.body);
     }
     let keyless =
-        market.house.send(&format!("GET /api/v2.2/erc20/{tkn:#x}/price HTTP/1.1\r\n"), b"");
+        market.server.send(&format!("GET /api/v2.2/erc20/{tkn:#x}/price HTTP/1.1\r\n"), b"");
     assert_eq!(keyless.status, 401);
 }
 
 #[test]
 fn a_token_whose_decimals_nobody_tells_is_refused_with_the_reason() {
-    let mut market = Market::new();
+    let mut market = TokenMarket::new();
     market.block(market.coin());
     let (tkn, usdc) = (addr("TKN"), market.stable("USDC"));
     market.block(market.pair("Uniswap v2", (tkn, 1_000 * E18), (usdc, 1_000 * E6)));
@@ -94,7 +95,8 @@ fn a_token_whose_decimals_nobody_tells_is_refused_with_the_reason() {
 
 #[test]
 fn without_the_coin_in_dollars_only_dollars_count() {
-    let mut market = Market::with(Setup { list: Some(list(&[("TKN", 18)])), ..Setup::default() });
+    let mut market =
+        TokenMarket::with(Setup { list: Some(list(&[("TKN", 18)])), ..Setup::default() });
     let (tkn, coin) = (addr("TKN"), market.wrapped());
     market.block(market.pair("Uniswap v2", (tkn, 1_000_000 * E18), (coin, 1_000 * E18)));
     let (status, message) = market.refused(tkn, "");
@@ -106,8 +108,8 @@ proptest! {
 
     #[test]
     fn no_query_makes_it_fall_silent(exchange in "[!-~]{0,30}", block in "[0-9a-z.-]{0,22}", usd in "[0-9a-z.+-]{0,22}", days in any::<i64>()) {
-        static MARKET: std::sync::LazyLock<Market> = std::sync::LazyLock::new(|| {
-            let mut market = Market::new();
+        static MARKET: std::sync::LazyLock<TokenMarket> = std::sync::LazyLock::new(|| {
+            let mut market = TokenMarket::new();
             market.block(market.coin());
             market
         });

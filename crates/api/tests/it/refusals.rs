@@ -1,11 +1,11 @@
 //! Refusals that no configuration of the binary brings about today.
 
-use crate::house::House;
+use crate::test_server::TestServer;
 
 #[test]
 fn a_chain_is_refused_in_three_ways_that_can_be_told_apart() {
-    let house = House::new();
-    let ask = |chain: &str| house.get(&format!("/api/v2.2/{}?chain={chain}", house.wallet));
+    let server = TestServer::new();
+    let ask = |chain: &str| server.get(&format!("/api/v2.2/{}?chain={chain}", server.wallet));
     for (chain, says) in [
         ("nowhere", "chain with value 'nowhere' is not a known chain"),
         (
@@ -23,11 +23,11 @@ fn a_chain_is_refused_in_three_ways_that_can_be_told_apart() {
 
 #[test]
 fn a_panic_is_answered_with_a_request_id_and_nothing_of_our_insides() {
-    let house = House::new();
-    let answer = house.get("/metrics");
+    let server = TestServer::new();
+    let answer = server.get("/metrics");
     assert_eq!(answer.status, 500);
     assert!(answer.head.contains("x-request-id"), "{answer:?}");
     assert!(answer.message().contains("internal error"), "{answer:?}");
     assert!(!answer.body.contains("metrics today") && !answer.body.contains("panic"), "{answer:?}");
-    assert_eq!(house.get("/health/live").status, 200, "and the server goes on");
+    assert_eq!(server.get("/health/live").status, 200, "and the server goes on");
 }

@@ -3,11 +3,11 @@
 use alloy_primitives::{Address, U256};
 use serde_json::Value;
 
-use crate::tokens_market::*;
+use crate::token_market::*;
 
-fn market() -> Market {
+fn market() -> TokenMarket {
     let list = list(&[("TKN", 18), ("FAN", 0), ("ODD", 9)]);
-    let mut market = Market::with(Setup { list: Some(list), ..Setup::default() });
+    let mut market = TokenMarket::with(Setup { list: Some(list), ..Setup::default() });
     market.block(market.coin());
     market
 }
@@ -132,7 +132,7 @@ fn both_profiles_say_the_same_and_the_live_one_more() {
             "GET {}{more} HTTP/1.1\r\nx-api-key: key\r\n{headers}",
             path.replace("0X", "0x")
         );
-        market.house.send(&head, b"")
+        market.server.send(&head, b"")
     };
     let spec: Value = serde_json::from_str(&ask("", "").body).unwrap();
     let names: Vec<&String> = spec.as_object().unwrap().keys().collect();

@@ -6,7 +6,7 @@ use model::price::{Confidence, Doubt, Dropped, Price};
 use super::amounts::{dollars, pool};
 use super::quoted_pools::QuotedPools;
 use crate::data::row::Row;
-use crate::wire::Profile;
+use crate::profile::Profile;
 
 /// Pools that were left out, of which at most so many are named.
 const DROPPED_MAX: usize = 32;

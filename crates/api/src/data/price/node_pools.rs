@@ -20,7 +20,7 @@ pub struct NodePools<'a> {
     pub upstreams: &'a rpc::Pool,
     pub memory: &'a PriceMemory,
     pub chain: &'a Chain,
-    pub book: &'a PricingTable,
+    pub table: &'a PricingTable,
     pub block: u64,
     pub hash: Option<B256>,
 }
@@ -37,7 +37,7 @@ impl NodePools<'_> {
         let asked = self.memory.node.get_or_insert_async(&key, async {
             let exchanges =
                 self.chain.exchanges.iter().filter(|it| exchange.is_none_or(|f| f == it.factory));
-            let partners = partners(self.book, token);
+            let partners = partners(self.table, token);
             let candidates: Vec<Candidate> =
                 exchanges.flat_map(|it| candidates(it, token, &partners)).collect();
             let pools = self.found(candidates).await?;

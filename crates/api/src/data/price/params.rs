@@ -4,19 +4,12 @@ use alloy_primitives::Address;
 use model::chain::{Chain, ChainTable};
 use store::Coverage;
 
-use crate::app::{App, ServedChain};
+use crate::app::App;
 use crate::error::ApiError;
 use crate::params::{self, Query};
-use crate::wire::Profile;
+use crate::served_chain::ServedChain;
 
-/// Everything in a request that shapes its answer.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct PriceWords {
-    pub chain: model::chain::ChainId,
-    pub params: PriceParams,
-    pub profile: Profile,
-}
-
+/// All of a request but its chain and profile.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PriceParams {
     pub token: Address,
@@ -56,7 +49,7 @@ impl PriceParams {
     /// The newest indexed block or an asked one before it. Where nothing is indexed, a node's head is
     /// as good.
     pub fn block(&self, served: &ServedChain, coverage: &Coverage) -> Result<u64, ApiError> {
-        let head = || served.pool.as_ref()?.heads().borrow().map(|head| head.number);
+        let head = || served.node_head().map(|head| head.number);
         let newest = coverage.newest().or_else(head).ok_or_else(|| {
             let chain = &served.chain.slug;
             ApiError::Unavailable(format!("no block of {chain} is indexed yet"))

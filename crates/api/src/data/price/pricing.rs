@@ -15,12 +15,13 @@ use super::params::PriceParams;
 use super::record::PriceRecord;
 use super::refusals;
 use super::stored_pools::{PoolQuery, StoredPools};
-use crate::app::{App, ServedChain};
+use crate::app::App;
 use crate::clock::DAY_S;
 use crate::contracts::CallError;
 use crate::error::ApiError;
+use crate::profile::Profile;
+use crate::served_chain::ServedChain;
 use crate::tokens::{TokenError, TokenInfo};
-use crate::wire::Profile;
 
 /// The block of the price, as the store knew it when the request came.
 pub struct PriceBlock {
@@ -79,20 +80,20 @@ impl Pricing<'_> {
     pub async fn price(&self) -> Result<Option<Priced>, ApiError> {
         let time = self.time().await?;
         let chain = &self.served.chain;
-        let book = PricingTable::of(chain, time).ok_or_else(|| refusals::no_native_coin(chain))?;
-        let token = self.token(&book).await?;
+        let table = PricingTable::of(chain, time).ok_or_else(|| refusals::no_native_coin(chain))?;
+        let token = self.token(&table).await?;
         let Some(mut look) = self.look().await? else { return Ok(None) };
         let mut pools = match self.block.summary {
-            Some(_) => self.stored_pools(&look, &book, self.block.number, &token).await?,
+            Some(_) => self.stored_pools(&look, &table, self.block.number, &token).await?,
             None => Pools { own: Vec::new(), native: Arc::default(), source: "store" },
         };
-        if self.lacks_own(&book, &pools) || pools.native.is_empty() {
+        if self.lacks_own(&table, &pools) || pools.native.is_empty() {
             drop(look);
-            self.ask_node(&book, &mut pools).await?;
+            self.ask_node(&table, &mut pools).await?;
             let Some(again) = self.look().await? else { return Ok(None) };
             look = again;
         }
-        let price = self.choose(&book, &token, &pools)?;
+        let price = self.choose(&table, &token, &pools)?;
         self.check_activity(&look, time, &pools).await?;
         let mut then = None;
         if self.params.percent_change {
@@ -128,7 +129,7 @@ impl Pricing<'_> {
         time.map_err(|error| self.node_failed(&error))
     }
 
-    async fn token(&self, book: &PricingTable) -> Result<TokenInfo, ApiError> {
+    async fn token(&self, table: &PricingTable) -> Result<TokenInfo, ApiError> {
         let (app, token) = (self.app, self.params.token);
         let error = match app.tokens.find(&app.contracts, self.served, token).await {
             Ok(info) => return Ok(info),
@@ -136,7 +137,7 @@ impl Pricing<'_> {
             Err(error) => error,
         };
         let look = Look::at(self.app, self.served).await?;
-        let has_pools = self.stored(&look, book, self.block.number).knows(token).await?;
+        let has_pools = self.stored(&look, table, self.block.number).knows(token).await?;
         Err(refusals::no_decimals(&self.served.chain, token, has_pools, error))
     }
 
@@ -147,14 +148,19 @@ impl Pricing<'_> {
         Ok(is_same.then_some(look))
     }
 
-    fn stored<'b>(&'b self, look: &'b Look, book: &'b PricingTable, block: u64) -> StoredPools<'b> {
+    fn stored<'b>(
+        &'b self,
+        look: &'b Look,
+        table: &'b PricingTable,
+        block: u64,
+    ) -> StoredPools<'b> {
         StoredPools {
             view: &look.view,
             version: look.version,
             coverage: &look.coverage,
             memory: &self.app.price_memory,
             chain: &self.served.chain,
-            book,
+            table,
             block,
         }
     }
@@ -162,13 +168,13 @@ impl Pricing<'_> {
     async fn stored_pools(
         &self,
         look: &Look,
-        book: &PricingTable,
+        table: &PricingTable,
         block: u64,
         token: &TokenInfo,
     ) -> Result<Pools, ApiError> {
-        let stored = self.stored(look, book, block);
+        let stored = self.stored(look, table, block);
         let native = stored.native().await?;
-        let own = if self.is_plain_coin(book) {
+        let own = if self.is_plain_coin(table) {
             Vec::new()
         } else {
             let (decimals, exchange) = (token.decimals, self.params.exchange);
@@ -179,40 +185,40 @@ impl Pricing<'_> {
     }
 
     /// The coin's own pools are read as the native ones, unless one exchange's are wanted.
-    fn is_plain_coin(&self, book: &PricingTable) -> bool {
-        self.params.token == book.wrapped && self.params.exchange.is_none()
+    fn is_plain_coin(&self, table: &PricingTable) -> bool {
+        self.params.token == table.wrapped && self.params.exchange.is_none()
     }
 
-    fn lacks_own(&self, book: &PricingTable, pools: &Pools) -> bool {
-        pools.own.is_empty() && !self.is_plain_coin(book)
+    fn lacks_own(&self, table: &PricingTable, pools: &Pools) -> bool {
+        pools.own.is_empty() && !self.is_plain_coin(table)
     }
 
     /// Asks a node for what the store does not hold at the block.
-    async fn ask_node(&self, book: &PricingTable, pools: &mut Pools) -> Result<(), ApiError> {
+    async fn ask_node(&self, table: &PricingTable, pools: &mut Pools) -> Result<(), ApiError> {
         let (number, hash) = (self.block.number, self.block.summary.map(|it| it.hash));
         let Some(upstreams) = &self.served.pool else {
             // There is nothing but what is indexed.
             return if hash.is_some() { Ok(()) } else { Err(self.no_node()) };
         };
-        let head = || (*upstreams.heads().borrow()).filter(|head| head.number == number);
+        let head = || self.served.node_head().filter(|head| head.number == number);
         let node = NodePools {
             contracts: &self.app.contracts,
             upstreams,
             memory: &self.app.price_memory,
             chain: &self.served.chain,
-            book,
+            table,
             block: number,
             hash: hash.or_else(|| head().map(|head| head.hash)),
         };
-        if self.lacks_own(book, pools) {
+        if self.lacks_own(table, pools) {
             let found = node.pools(self.params.token, self.params.exchange).await;
             pools.own = found.map_err(|error| self.node_failed(&error))?.to_vec();
             pools.source = "node";
         }
         if pools.native.is_empty() {
-            let found = node.pools(book.wrapped, None).await;
+            let found = node.pools(table.wrapped, None).await;
             pools.native = found.map_err(|error| self.node_failed(&error))?;
-            if self.params.token == book.wrapped {
+            if self.params.token == table.wrapped {
                 pools.source = "node";
             }
         }
@@ -221,7 +227,7 @@ impl Pricing<'_> {
 
     fn choose(
         &self,
-        book: &PricingTable,
+        table: &PricingTable,
         token: &TokenInfo,
         pools: &Pools,
     ) -> Result<Price, ApiError> {
@@ -235,7 +241,7 @@ impl Pricing<'_> {
         };
         let min_side_micro_usd = self.params.min_side_micro_usd;
         let settings = Settings { min_side_micro_usd, ..Settings::default() };
-        price::price(book, &question, &settings).map_err(|why| refusals::no_price(&why))
+        price::price(table, &question, &settings).map_err(|why| refusals::no_price(&why))
     }
 
     /// Refused where no pool of the token changed for so long.
@@ -266,9 +272,9 @@ impl Pricing<'_> {
         let block = look.view.last_block_until(chain.id, then).await?;
         let is_covered = |block: &u64| look.coverage.covers(*block, self.block.number);
         let Some(block) = block.filter(is_covered) else { return Ok(None) };
-        let Some(book) = PricingTable::of(chain, then) else { return Ok(None) };
-        let pools = self.stored_pools(look, &book, block, token).await?;
-        Ok(self.choose(&book, token, &pools).ok().map(|it| it.usd))
+        let Some(table) = PricingTable::of(chain, then) else { return Ok(None) };
+        let pools = self.stored_pools(look, &table, block, token).await?;
+        Ok(self.choose(&table, token, &pools).ok().map(|it| it.usd))
     }
 
     /// Block and time of the pool's last change; a node does not say when that was.

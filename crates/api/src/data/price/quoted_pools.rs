@@ -7,7 +7,7 @@ use model::price::{PoolAt, PoolQuote, Price};
 
 use super::amounts::{dollars, pool};
 use crate::data::row::Row;
-use crate::wire::Profile;
+use crate::profile::Profile;
 
 /// At most so many are shown; how many there were is told apart.
 const SHOWN_MAX: usize = 10;

@@ -8,8 +8,8 @@ use super::explain::Explained;
 use super::params::PriceParams;
 use super::quoted_pools::QuotedPools;
 use crate::data::row::Row;
+use crate::profile::Profile;
 use crate::tokens::TokenInfo;
-use crate::wire::Profile;
 
 pub struct PriceRecord<'a> {
     pub chain: &'a Chain,

@@ -41,7 +41,7 @@ pub struct StoredPools<'a> {
     pub coverage: &'a Coverage,
     pub memory: &'a PriceMemory,
     pub chain: &'a Chain,
-    pub book: &'a PricingTable,
+    pub table: &'a PricingTable,
     pub block: u64,
 }
 
@@ -59,7 +59,7 @@ impl StoredPools<'_> {
         if let Some(known) = self.memory.native.get(&key) {
             return Ok(known);
         }
-        let (token, decimals) = (self.book.wrapped, self.book.native_decimals);
+        let (token, decimals) = (self.table.wrapped, self.table.native_decimals);
         let pools = self.pools(&PoolQuery { token, decimals, exchange: None }, &[]).await?;
         let pools = Arc::new(pools);
         self.memory.native.insert(key, pools.clone());
@@ -172,7 +172,7 @@ impl StoredPools<'_> {
     async fn listed(&self, q: &PoolQuery) -> Result<Vec<Pool>, store::Error> {
         let mut pairs = Vec::new();
         for mine in self.names(q.token) {
-            for partner in partners(self.book, q.token) {
+            for partner in partners(self.table, q.token) {
                 pairs.extend(self.names(partner).map(|other| (mine, other)));
             }
         }
@@ -183,7 +183,7 @@ impl StoredPools<'_> {
 
     /// v4 pools hold the native coin itself, which goes by the zero address there.
     fn names(&self, token: Address) -> impl Iterator<Item = Address> + use<> {
-        let coin = (token == self.book.wrapped).then_some(Address::ZERO);
+        let coin = (token == self.table.wrapped).then_some(Address::ZERO);
         std::iter::once(token).chain(coin)
     }
 
@@ -223,7 +223,7 @@ impl StoredPools<'_> {
 
     fn deepest(&self, q: &PoolQuery, all: &[PoolAt], native: &[PoolAt]) -> Vec<PoolId> {
         // For the coin itself its own pools say what the stables are worth.
-        let native = if q.token == self.book.wrapped { all } else { native };
+        let native = if q.token == self.table.wrapped { all } else { native };
         let question = Question {
             token: q.token,
             decimals: q.decimals,
@@ -232,6 +232,6 @@ impl StoredPools<'_> {
             native_pools: native,
             via: &[],
         };
-        price::deepest(self.book, &question, &Settings::default(), DEEPEST)
+        price::deepest(self.table, &question, &Settings::default(), DEEPEST)
     }
 }

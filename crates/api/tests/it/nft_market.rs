@@ -10,7 +10,7 @@ use serde_json::Value;
 use store::{Change, Options, Origin, Store, VerifiedBlock};
 use testkit::{Sale, Venue};
 
-use crate::house::{Answer, House, VERIFIED, block_on, open};
+use crate::test_server::{Answer, TestServer, VERIFIED, block_on, open};
 
 pub const ETH: ChainId = ChainId(1);
 pub const APES: Address = Address::repeat_byte(0xa9);
@@ -23,24 +23,24 @@ pub const NATIVE: Address = Address::ZERO;
 pub const START: u64 = 1_622_822_415;
 pub const DAY: u64 = 24 * 3600;
 
-pub struct Market {
-    pub house: House,
+pub struct NftMarket {
+    pub server: TestServer,
     store: Store,
     decoder: Decoder,
     head: Option<(u64, B256)>,
     branch: u8,
 }
 
-impl Market {
+impl NftMarket {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(VERIFIED), format!("eth,{CATS}\n")).unwrap();
         let mut options = Options::new(folder.path());
         options.durable = false;
         let store = open(&options);
-        let house = House::over(store.clone(), folder, &["eth", "silent"]);
+        let server = TestServer::over(store.clone(), folder, &["eth", "silent"]);
         let eth = ChainTable::builtin().unwrap().find("eth").unwrap().clone();
-        Market { house, store, decoder: Decoder::new(&eth), head: None, branch: 0 }
+        NftMarket { server, store, decoder: Decoder::new(&eth), head: None, branch: 0 }
     }
 
     /// A block on top, a transaction for each of the sales; gives its number.
@@ -104,11 +104,11 @@ impl Market {
     }
 
     pub fn trades(&self, contract: Address, query: &str) -> Answer {
-        self.house.get(&format!("/api/v2.2/nft/{contract:#x}/trades?{query}"))
+        self.server.get(&format!("/api/v2.2/nft/{contract:#x}/trades?{query}"))
     }
 
     pub fn lowest(&self, contract: Address, query: &str) -> Answer {
-        self.house.get(&format!("/api/v2.2/nft/{contract:#x}/lowestprice?{query}"))
+        self.server.get(&format!("/api/v2.2/nft/{contract:#x}/lowestprice?{query}"))
     }
 
     /// The first token of every row of all pages, in their order.

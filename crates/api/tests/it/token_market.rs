@@ -14,7 +14,7 @@ use rpc::{Pool, PoolConfig, PoolOptions, UpstreamConfig};
 use serde_json::Value;
 use store::{Change, Decoded, Options, Origin, Store, VerifiedBlock};
 
-use crate::house::{Answer, House, assembled, block_on, open};
+use crate::test_server::{Answer, TestServer, assembled, block_on, open};
 
 pub const ETH: ChainId = ChainId(1);
 pub const FIRST: u64 = 1_000;
@@ -23,8 +23,8 @@ pub const BLOCK_S: u64 = 12;
 pub const E18: u128 = 1_000_000_000_000_000_000;
 pub const E6: u128 = 1_000_000;
 
-pub struct Market {
-    pub house: House,
+pub struct TokenMarket {
+    pub server: TestServer,
     pub store: Store,
     pub chain: Chain,
     decoder: Decoder,
@@ -43,9 +43,9 @@ pub struct Setup {
     pub runtime: Option<tokio::runtime::Runtime>,
 }
 
-impl Market {
+impl TokenMarket {
     pub fn new() -> Self {
-        Market::with(Setup::default())
+        TokenMarket::with(Setup::default())
     }
 
     pub fn with(setup: Setup) -> Self {
@@ -71,8 +71,8 @@ impl Market {
             ..assembled(store.clone(), folder.path(), table, chains)
         };
         let first = setup.first.unwrap_or(FIRST);
-        Market {
-            house: House::serve(runtime, folder, parts),
+        TokenMarket {
+            server: TestServer::serve(runtime, folder, parts),
             store,
             decoder: Decoder::new(&chain),
             chain,
@@ -143,7 +143,7 @@ impl Market {
     }
 
     pub fn ask(&self, token: Address, query: &str) -> Answer {
-        self.house.get(&format!("/api/v2.2/erc20/{token:#x}/price?chain=eth&{query}"))
+        self.server.get(&format!("/api/v2.2/erc20/{token:#x}/price?chain=eth&{query}"))
     }
 
     /// What must be answered with 200.

@@ -5,48 +5,47 @@ use std::fmt::Write;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use store::Coverage;
 
-use crate::app::ServedChain;
 use crate::hosts::WEIGHT;
 use crate::params::Blocks;
-use crate::wire::VARY;
+use crate::profile::VARY;
+use crate::served_chain::ServedChain;
 
 const INDEXED: HeaderName = HeaderName::from_static("x-indexed-blocks");
 const COVERAGE: HeaderName = HeaderName::from_static("x-coverage");
 /// A store of many islands would otherwise make headers no client takes.
 const RANGES_MAX: usize = 64;
 
-/// The blocks that were looked at, and those that the question could be about.
-pub struct RestsOn<'a> {
+/// The blocks that are stored, and those that the request could be about.
+pub struct CoverageHeaders<'a> {
     pub served: &'a ServedChain,
     pub coverage: &'a Coverage,
-    pub asked: Blocks,
+    pub reach: Blocks,
 }
 
-impl RestsOn<'_> {
+impl CoverageHeaders<'_> {
     /// Every data answer, found or not, carries these.
-    pub fn describe(&self, headers: &mut HeaderMap, units: u32) {
+    pub fn add(&self, headers: &mut HeaderMap, units: u32) {
         headers.insert(header::VARY, HeaderValue::from_static(VARY));
         headers.insert(WEIGHT, HeaderValue::from(units));
-        tell(headers, self.served, self.coverage, self.asked);
+        if let Ok(value) = HeaderValue::from_str(&self.indexed()) {
+            headers.insert(INDEXED, value);
+        }
+        let node_head = self.served.node_head().map(|head| head.number);
+        if is_partial(self.coverage, self.reach, node_head) {
+            headers.insert(COVERAGE, HeaderValue::from_static("partial"));
+        }
     }
-}
 
-/// `X-Indexed-Blocks` always, `X-Coverage: partial` where the question reaches outside.
-fn tell(headers: &mut HeaderMap, served: &ServedChain, coverage: &Coverage, asked: Blocks) {
-    let all = coverage.ranges();
-    let shown = all.get(all.len().saturating_sub(RANGES_MAX)..).unwrap_or_default();
-    let mut text = String::with_capacity(24);
-    for (from, to) in shown {
-        let comma = if text.is_empty() { "" } else { "," };
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{comma}{from}-{to}");
-    }
-    if let Ok(value) = HeaderValue::from_str(&text) {
-        headers.insert(INDEXED, value);
-    }
-    let node_head = served.pool.as_ref().and_then(|p| p.heads().borrow().map(|h| h.number));
-    if is_partial(coverage, asked, node_head) {
-        headers.insert(COVERAGE, HeaderValue::from_static("partial"));
+    fn indexed(&self) -> String {
+        let all = self.coverage.ranges();
+        let shown = all.get(all.len().saturating_sub(RANGES_MAX)..).unwrap_or_default();
+        let mut text = String::with_capacity(24);
+        for (from, to) in shown {
+            let comma = if text.is_empty() { "" } else { "," };
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{comma}{from}-{to}");
+        }
+        text
     }
 }
 

@@ -21,29 +21,40 @@ pub const CHAIN: ChainId = ChainId(1337);
 pub const VERIFIED: &str = "verified.csv";
 const BLOCKS: u64 = 6;
 
-pub struct House {
+pub struct TestServer {
     pub address: SocketAddr,
     pub wallet: String,
     _runtime: tokio::runtime::Runtime,
     _folder: tempfile::TempDir,
 }
 
-impl House {
+impl TestServer {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = open(&Options::new(folder.path()));
         let mut chain = SimChain::new(SimConfig::seeded(5));
         chain.extend(BLOCKS as usize);
-        fill(&store, &chain);
+        for number in 0..=BLOCKS {
+            let apply = vec![prepared(&store, &chain, number, true)];
+            block_on(store.commit(CHAIN, Change::apply(Origin::Head, apply))).unwrap();
+        }
         let wallet = format!("{:#x}", chain.address_of("exchange").unwrap());
-        House { wallet, ..House::over(store, folder, &["sim", "silent"]) }
+        TestServer { wallet, ..TestServer::over(store, folder, &["sim", "silent"]) }
     }
 
     /// A server of these chains over a store in that folder.
     pub fn over(store: Store, folder: tempfile::TempDir, chains: &[&str]) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let parts = parts(store, folder.path(), chains);
-        House::serve(runtime, folder, parts)
+        TestServer::serve(runtime, folder, parts)
+    }
+
+    /// One that keeps no responses.
+    pub fn without_cache(store: Store, chains: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut parts = parts(store, folder.path(), chains);
+        parts.config.answer_cache_bytes = 0;
+        TestServer::serve(tokio::runtime::Runtime::new().unwrap(), folder, parts)
     }
 
     /// A server put together from other parts.
@@ -59,7 +70,7 @@ impl House {
             tokio::spawn(async move { axum::serve(listener, api::router(app, Hosts::ALL)).await });
             address
         });
-        House { address, wallet: String::new(), _runtime: runtime, _folder: folder }
+        TestServer { address, wallet: String::new(), _runtime: runtime, _folder: folder }
     }
 
     /// GET with the right key.
@@ -126,17 +137,22 @@ pub fn open(options: &Options) -> Store {
     block_on(Store::open(options, |_| {})).unwrap()
 }
 
-fn fill(store: &Store, chain: &SimChain) {
-    for number in 0..=BLOCKS {
-        let mut block = Block::read(&chain.block_json(number, true).unwrap()).unwrap().unwrap();
-        let receipts = serde_json::from_slice(&chain.receipts_json(number).unwrap()).unwrap();
-        block.set_receipts(receipts).unwrap();
+/// A block of the simulated chain, ready to be committed; without traces as from a node that has none.
+pub fn prepared(
+    store: &Store,
+    chain: &SimChain,
+    number: u64,
+    with_traces: bool,
+) -> store::PreparedBlock {
+    let mut block = Block::read(&chain.block_json(number, true).unwrap()).unwrap().unwrap();
+    let receipts = serde_json::from_slice(&chain.receipts_json(number).unwrap()).unwrap();
+    block.set_receipts(receipts).unwrap();
+    if with_traces {
         let traces = String::from_utf8(chain.traces_parity_json(number).unwrap().to_vec()).unwrap();
         block.traces = Some(read_parity_traces(&traces, block.txs.len()).unwrap());
-        let verified = VerifiedBlock { block, proof: Proof::default(), facts: Facts::default() };
-        let apply = vec![store.prepare(CHAIN, verified)];
-        block_on(store.commit(CHAIN, Change::apply(Origin::Head, apply))).unwrap();
     }
+    let verified = VerifiedBlock { block, proof: Proof::default(), facts: Facts::default() };
+    store.prepare(CHAIN, verified)
 }
 
 fn parts(store: Store, folder: &std::path::Path, chains: &[&str]) -> Parts {
