@@ -9,7 +9,6 @@ use gateway::Gateway;
 use model::chain::{ChainId, ChainTable, Operation};
 use store::Store;
 
-use crate::admin::RedecodeControl;
 use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
@@ -18,6 +17,7 @@ use crate::error::ApiError;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
 use crate::meters::Meters;
+use crate::redecode_control::RedecodeControl;
 use crate::response_cache::ResponseCache;
 use crate::served_chain::ServedChain;
 use crate::tokens::{TokenLists, Tokens};

@@ -16,14 +16,12 @@ const MAY_READ: &str =
 const REMEMBER_S: &str = "86400";
 
 pub async fn layer(request: Request, next: Next) -> Response {
-    let preflight = request.method() == Method::OPTIONS;
-    let mut response = match preflight {
-        true => StatusCode::NO_CONTENT.into_response(),
-        false => next.run(request).await,
-    };
+    let is_preflight = request.method() == Method::OPTIONS;
+    let mut response =
+        if is_preflight { StatusCode::NO_CONTENT.into_response() } else { next.run(request).await };
     let headers = response.headers_mut();
     put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
-    if preflight {
+    if is_preflight {
         put(headers, header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
         put(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, MAY_SEND);
         put(headers, header::ACCESS_CONTROL_MAX_AGE, REMEMBER_S);

@@ -1,7 +1,7 @@
 //! The only HTTP server: data host, node RPC host, admin surface, health, status, metrics.
 //!
 //! In: requests. Out: answers in the shapes of the interface, in two wire profiles of one model.
-//! An endpoint is one file and one line in `router`. Must not know: how blocks get into the store.
+//! An operation of the data host is one file and one line in `data::routes`. Must not know: how blocks get into the store.
 
 mod admin;
 mod app;
@@ -17,10 +17,12 @@ mod guard;
 mod hosts;
 pub mod keys;
 mod labels;
+mod lock;
 mod meters;
 mod operator_file;
 mod params;
 mod profile;
+mod redecode_control;
 mod request_id;
 mod request_key;
 mod response_cache;
@@ -31,12 +33,13 @@ mod throttle;
 mod tokens;
 mod verified;
 
-pub use admin::{KeyCreated, KeyInfo, KeyRequest, RedecodeControl, RedecodeRequest, RoleName};
+pub use admin::{KeyCreated, KeyInfo, KeyRequest, RoleName};
 pub use app::{App, Parts};
 pub use config::{Config, PriceConfig, StatusAccess};
 pub use error::ApiError;
 pub use labels::Labels;
 pub use operator_file::FileError;
+pub use redecode_control::{RedecodeControl, RedecodeRequest};
 pub use router::{Hosts, router};
 pub use serve::{serve, serve_local};
 pub use served_chain::{ServedChain, StatusFn};

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use metrics::{Counter, Histogram};
 
+use crate::lock;
+
 /// By route, then by status. Routes are patterns, so there are few.
 #[derive(Default)]
 pub struct Meters(RwLock<HashMap<Box<str>, HashMap<u16, Meter>>>);
@@ -26,7 +28,7 @@ impl Meters {
     }
 
     fn known(&self, route: &str, status: u16) -> Option<Meter> {
-        let known = self.0.read().unwrap_or_else(|broken| broken.into_inner());
+        let known = lock::read(&self.0);
         known.get(route)?.get(&status).cloned()
     }
 
@@ -36,7 +38,7 @@ impl Meters {
             answered: metrics::counter!("headwater_http_requests_total", "route" => label.clone(), "status" => status.to_string()),
             seconds: metrics::histogram!("headwater_http_request_seconds", "route" => label),
         };
-        let mut known = self.0.write().unwrap_or_else(|broken| broken.into_inner());
+        let mut known = lock::write(&self.0);
         known.entry(route.into()).or_default().insert(status, meter.clone());
         meter
     }

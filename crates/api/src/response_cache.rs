@@ -35,7 +35,7 @@ pub struct Validity {
 }
 
 #[derive(Clone)]
-struct Entry {
+struct CachedResponse {
     validity: Validity,
     response: DataResponse,
 }
@@ -43,14 +43,15 @@ struct Entry {
 #[derive(Clone)]
 struct ByBytes;
 
-impl Weighter<RequestKey, Entry> for ByBytes {
-    fn weight(&self, key: &RequestKey, entry: &Entry) -> u64 {
-        (size_of::<RequestKey>() + key.len() + size_of::<Entry>() + entry.response.bytes()) as u64
+impl Weighter<RequestKey, CachedResponse> for ByBytes {
+    fn weight(&self, key: &RequestKey, entry: &CachedResponse) -> u64 {
+        (size_of::<RequestKey>() + key.len() + size_of::<CachedResponse>() + entry.response.bytes())
+            as u64
     }
 }
 
 /// None where the operator allows no memory for it.
-pub struct ResponseCache(Option<Cache<RequestKey, Entry, ByBytes>>);
+pub struct ResponseCache(Option<Cache<RequestKey, CachedResponse, ByBytes>>);
 
 impl ResponseCache {
     pub fn new(bytes_max: u64) -> Self {
@@ -73,7 +74,7 @@ impl ResponseCache {
 
     pub fn insert(&self, key: RequestKey, validity: Validity, response: DataResponse) {
         if let Some(cache) = &self.0 {
-            cache.insert(key, Entry { validity, response });
+            cache.insert(key, CachedResponse { validity, response });
         }
     }
 }

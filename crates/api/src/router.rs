@@ -1,4 +1,4 @@
-//! Every path of the server, one line each.
+//! Which paths are served. Those of the data host are listed in `data`, those of the admin surface in `admin`.
 
 use axum::Router;
 use axum::http::Method;
@@ -6,13 +6,9 @@ use axum::middleware;
 use axum::routing::{get, post};
 
 use crate::app::App;
-use crate::data::get_nft_lowest_price::get_nft_lowest_price;
-use crate::data::get_nft_trades::get_nft_trades;
-use crate::data::get_token_price::get_token_price;
-use crate::data::get_wallet_transactions::get_wallet_transactions;
 use crate::error::ApiError;
 use crate::hosts::{health, metrics, node_rpc, status};
-use crate::{admin, cors, request_id};
+use crate::{admin, cors, data, request_id};
 
 /// Which hosts a listener serves; one listener may serve all, their paths do not clash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +35,7 @@ pub fn router(app: App, hosts: Hosts) -> Router {
     for_operators = for_operators.method_not_allowed_fallback(method_not_allowed);
     let mut for_clients = Router::new();
     if hosts.data {
-        for_clients = for_clients
-            .route("/api/v2.2/{address}", get(get_wallet_transactions))
-            .route("/api/v2.2/nft/{address}/trades", get(get_nft_trades))
-            .route("/api/v2.2/nft/{address}/lowestprice", get(get_nft_lowest_price))
-            .route("/api/v2.2/erc20/{address}/price", get(get_token_price));
+        for_clients = for_clients.merge(data::routes());
     }
     if hosts.rpc {
         for_clients = for_clients.route("/{chain}/{key}", post(node_rpc::node_rpc));

@@ -6,6 +6,7 @@ use std::time::Instant;
 use model::token_bucket::TokenBucket;
 
 use crate::error::ApiError;
+use crate::lock;
 
 pub struct Throttle {
     units_per_second: u32,
@@ -26,7 +27,7 @@ impl Throttle {
 
     pub fn take(&self, units: u32) -> Result<(), ApiError> {
         let Some(bucket) = &self.bucket else { return Ok(()) };
-        let mut bucket = bucket.lock().unwrap_or_else(|e| e.into_inner());
+        let mut bucket = lock::lock(bucket);
         bucket.try_take(f64::from(units), Instant::now()).map_err(|wait| ApiError::RateLimited {
             units_per_second: self.units_per_second,
             retry_after_s: wait.as_secs_f64().ceil().max(1.0) as u64,

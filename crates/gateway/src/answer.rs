@@ -41,6 +41,13 @@ impl Failure {
     }
 }
 
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Self {
+        tracing::error!(%error, "the store could not answer a call");
+        Failure::internal("the store could not answer; see the server's log")
+    }
+}
+
 pub fn write(id: &str, outcome: &Outcome, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     out.extend_from_slice(id.as_bytes());

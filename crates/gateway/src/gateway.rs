@@ -12,6 +12,7 @@ use store::Store;
 
 use crate::answer::{Failure, Outcome, write};
 use crate::config::Config;
+use crate::local::LocalAnswer;
 use crate::methods::{Route, route};
 use crate::request::{Body, Item, Refused, Request, Requests, read};
 use crate::{get_block_by_hash, get_transaction_by_block_number_and_index};
@@ -27,20 +28,6 @@ pub struct Gateway {
     pub config: Config,
     store: Store,
     nodes: HashMap<ChainId, ChainNode>,
-}
-
-/// What the store says to a call.
-pub enum Local {
-    /// The exact answer.
-    Known(Vec<u8>),
-    AskNode,
-}
-
-impl From<store::Error> for Failure {
-    fn from(error: store::Error) -> Self {
-        tracing::error!(%error, "the store could not answer a call");
-        Failure::internal("the store could not answer; see the server's log")
-    }
 }
 
 impl Gateway {
@@ -103,12 +90,12 @@ impl Gateway {
             Route::ChainId => return Ok(format!("\"{}\"", chain.hex()).into_bytes()),
             Route::NetVersion => return Ok(format!("\"{chain}\"").into_bytes()),
             Route::GetBlockByHash => {
-                let view = self.store.view().await.map_err(Failure::from)?;
+                let view = self.store.view().await?;
                 get_block_by_hash::answer(&view, chain, request.params).await?
             }
             Route::GetTransactionByBlockNumberAndIndex => {
                 let current = |newest| self.is_current(chain, newest);
-                let view = self.store.view().await.map_err(Failure::from)?;
+                let view = self.store.view().await?;
                 get_transaction_by_block_number_and_index::answer(
                     &view,
                     chain,
@@ -121,13 +108,13 @@ impl Gateway {
             Route::ForwardOnce => return self.forward(chain, &request, true).await,
         };
         match local {
-            Local::Known(json) => {
+            LocalAnswer::Known(json) => {
                 metrics::counter!("headwater_rpc_answers_total", "from" => "store").increment(1);
                 Ok(json)
             }
             // Without a node, what is not stored is not known: the answer for that is null.
-            Local::AskNode if self.pool(chain).is_none() => Ok(b"null".to_vec()),
-            Local::AskNode => self.forward(chain, &request, false).await,
+            LocalAnswer::AskNode if self.pool(chain).is_none() => Ok(b"null".to_vec()),
+            LocalAnswer::AskNode => self.forward(chain, &request, false).await,
         }
     }
 
@@ -152,10 +139,7 @@ impl Gateway {
         metrics::counter!("headwater_rpc_answers_total", "from" => "node").increment(1);
         let params = request.params.map_or_else(empty, |raw| raw.to_owned());
         let call = Call::new(request.method.clone(), params);
-        let forwarded = match once {
-            true => pool.forward_once(call).await,
-            false => pool.forward(call).await,
-        };
+        let forwarded = if once { pool.forward_once(call).await } else { pool.forward(call).await };
         match forwarded {
             Ok(forwarded) => match forwarded.answer {
                 Ok(answer) => Ok(answer.json().to_vec()),

@@ -1,13 +1,15 @@
 //! JSON-RPC to a chain's nodes, answered from the store where it can be answered exactly.
 //!
 //! In: the bytes of a request, which are read first so that they can be weighed. Out: the bytes of
-//! the answer, or nothing for notifications. Knows neither HTTP nor keys. A method that is answered here is one file and one line in `methods`.
+//! the answer, or nothing for notifications. Must not know: HTTP, keys. A method that is answered from the
+//! store is one file, a route in `methods` and a line in `gateway`.
 
 mod answer;
 mod config;
 mod gateway;
 mod get_block_by_hash;
 mod get_transaction_by_block_number_and_index;
+mod local;
 mod methods;
 mod params;
 mod request;

@@ -102,7 +102,7 @@ mod tests {
         let strict = Config::default();
         let allow = ["anvil_mine", "evm_*", "eth_sendTransaction"].map(str::to_owned).to_vec();
         let allowing = Config { allow, ..Config::default() };
-        for (method, by_default, with_leave) in [
+        for (method, by_default, if_allowed) in [
             ("eth_call", Route::Forward, Route::Forward),
             ("eth_sendRawTransaction", Route::ForwardOnce, Route::ForwardOnce),
             ("eth_sendRawTransactionSync", Route::ForwardOnce, Route::ForwardOnce),
@@ -119,7 +119,7 @@ mod tests {
             ("", Route::Forward, Route::Forward),
         ] {
             assert_eq!(route(method, &strict), by_default, "{method}");
-            assert_eq!(route(method, &allowing), with_leave, "{method}");
+            assert_eq!(route(method, &allowing), if_allowed, "{method}");
         }
     }
 }

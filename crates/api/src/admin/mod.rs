@@ -17,7 +17,6 @@ use axum::routing::{delete, get, post};
 
 pub use caller::{Admin, LocalSocket};
 pub use keys::{KeyCreated, KeyInfo, KeyRequest, RoleName};
-pub use redecode::{RedecodeControl, RedecodeRequest};
 
 use crate::app::App;
 

@@ -12,7 +12,7 @@ use model::facts::Market;
 use store::LowestTradeQuery;
 
 use super::response::DataResponse;
-use super::trade_row::{Shape, SoldIn, TradeRow};
+use super::trade_row::{Shape, TradeRow};
 use crate::app::App;
 use crate::clock::DAY_S;
 use crate::error::ApiError;
@@ -74,12 +74,14 @@ async fn respond(
     let LowestPriceParams { contract, market, days } = *params;
     let q = LowestTradeQuery { chain, contract, market, from_block: window.blocks.0 };
     let response = match view.lowest_trade(&q).await? {
-        Some((place, trade)) => {
-            let sold_in = SoldIn::read(view, chain, place, &trade).await?;
+        Some(((block, _), trade)) => {
+            let txs = view.transactions_at(chain, &[(block, trade.tx_index)]).await?;
             let verified = app.parts.verified.contains(chain, contract);
             let mut body = Vec::with_capacity(1024);
-            let row = TradeRow { trade: &trade, sold_in: &sold_in, verified };
-            row.write(Shape::Lowest, profile, &mut body);
+            if let [tx] = txs.as_slice() {
+                let row = TradeRow { trade: &trade, tx, verified };
+                row.write(Shape::Lowest, profile, &mut body);
+            }
             DataResponse::ok(body, coverage, window.reach)
         }
         None => {

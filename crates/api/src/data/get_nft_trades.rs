@@ -10,12 +10,12 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use model::chain::{ChainId, Operation};
 use model::facts::Market;
-use store::{TradesPage, TradesQuery, View};
+use store::{Place, TradesPage, TradesQuery, View};
 
 use super::paging::Paging;
 use super::response::DataResponse;
 use super::row::Row;
-use super::trade_row::{Shape, SoldIn, TradeRow};
+use super::trade_row::{Shape, TradeRow};
 use crate::app::App;
 use crate::cursor::{Position, QuestionDigest};
 use crate::error::ApiError;
@@ -149,18 +149,14 @@ impl TradesRequest<'_> {
     ) -> Result<(), ApiError> {
         let chain = self.served.chain.id;
         let verified = self.app.parts.verified.contains(chain, self.params.contract);
-        let mut known: Option<SoldIn> = None;
-        for (i, (place, trade)) in page.trades.iter().enumerate() {
-            let sold_in = match known.take().filter(|known| known.is_of(*place, trade)) {
-                Some(sold_in) => sold_in,
-                None => SoldIn::read(view, chain, *place, trade).await?,
-            };
+        let places: Vec<Place> =
+            page.trades.iter().map(|((block, _), trade)| (*block, trade.tx_index)).collect();
+        let txs = view.transactions_at(chain, &places).await?;
+        for (i, ((_, trade), tx)) in page.trades.iter().zip(&txs).enumerate() {
             if i > 0 {
                 out.push(b',');
             }
-            let row = TradeRow { trade, sold_in: &sold_in, verified };
-            row.write(Shape::Listed, self.profile, out);
-            known = Some(sold_in);
+            TradeRow { trade, tx, verified }.write(Shape::Listed, self.profile, out);
         }
         Ok(())
     }

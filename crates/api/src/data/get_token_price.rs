@@ -7,7 +7,8 @@ use axum::response::Response;
 use model::chain::Operation;
 
 use super::price::params::PriceParams;
-use super::price::pricing::{PriceBlock, Pricing};
+use super::price::price_block::PriceBlock;
+use super::price::pricing::Pricing;
 use super::response::DataResponse;
 use crate::app::App;
 use crate::error::ApiError;

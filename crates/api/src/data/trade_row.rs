@@ -1,12 +1,10 @@
 //! One sale of NFTs as a row, in both profiles, for the list and for the lowest price.
 
-use alloy_primitives::{B256, U256};
-use model::chain::ChainId;
+use alloy_primitives::U256;
 use model::facts::Trade;
-use store::{BlockRef, TradePlace, View};
+use store::StoredTx;
 
 use super::row::{Row, put_decimal};
-use crate::error::ApiError;
 use crate::profile::Profile;
 
 /// Which operation the row is for.
@@ -20,16 +18,17 @@ pub enum Shape {
 
 pub struct TradeRow<'a> {
     pub trade: &'a Trade,
-    pub sold_in: &'a SoldIn,
+    /// In which it was sold.
+    pub tx: &'a StoredTx,
     pub verified: bool,
 }
 
 impl TradeRow<'_> {
     pub fn write(&self, shape: Shape, profile: Profile, out: &mut Vec<u8>) {
-        let (trade, block) = (self.trade, &self.sold_in.block);
+        let (trade, block) = (self.trade, &self.tx.block);
         let whole = shape == Shape::Listed || profile == Profile::Live;
         let mut row = Row::begin(out, profile);
-        row.hash("transaction_hash", self.sold_in.tx_hash);
+        row.hash("transaction_hash", self.tx.tx.hash);
         row.digits("transaction_index", U256::from(trade.tx_index));
         put_list(row.name("token_ids"), trade.tokens.iter().map(|(id, _)| *id));
         row.address("seller_address", Some(trade.seller));
@@ -89,30 +88,4 @@ fn put_list(out: &mut Vec<u8>, numbers: impl Iterator<Item = U256>) {
         out.push(b'"');
     }
     out.push(b']');
-}
-
-/// The transaction of a sale, as far as rows tell of it.
-#[derive(Clone)]
-pub struct SoldIn {
-    pub block: BlockRef,
-    pub tx_index: u32,
-    pub tx_hash: Option<B256>,
-}
-
-impl SoldIn {
-    pub async fn read(
-        view: &View,
-        chain: ChainId,
-        place: TradePlace,
-        trade: &Trade,
-    ) -> Result<Self, ApiError> {
-        let found = view.transaction(chain, place.0, trade.tx_index).await?;
-        let found = found.ok_or(store::Error::Broken { what: "trade" })?;
-        Ok(SoldIn { block: found.block, tx_index: trade.tx_index, tx_hash: found.tx.hash })
-    }
-
-    /// A sweep is many sales in one transaction, and they stand together.
-    pub fn is_of(&self, place: TradePlace, trade: &Trade) -> bool {
-        (self.block.number, self.tx_index) == (place.0, trade.tx_index)
-    }
 }

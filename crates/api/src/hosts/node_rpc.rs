@@ -52,8 +52,8 @@ fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
     let text = value.to_str().unwrap_or_default();
     let kind = text.split(';').next().unwrap_or_default().trim();
-    match kind.eq_ignore_ascii_case("application/json") {
-        true => Ok(()),
-        false => Err(ApiError::UnsupportedMedia(kind.chars().take(60).collect())),
+    if kind.eq_ignore_ascii_case("application/json") {
+        return Ok(());
     }
+    Err(ApiError::UnsupportedMedia(kind.chars().take(60).collect()))
 }

@@ -1,13 +1,14 @@
 //! The keys a running server knows.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use store::{ApiKey, Role, Store};
 use subtle::ConstantTimeEq;
 
 use super::{NewKey, create, describe, hash};
 use crate::error::ApiError;
+use crate::lock;
 use crate::throttle::Throttle;
 
 /// Who asks.
@@ -44,7 +45,7 @@ impl KeyRing {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+        lock::read(&self.known).is_empty()
     }
 
     pub async fn list(&self) -> Result<Vec<ApiKey>, store::Error> {
@@ -67,7 +68,7 @@ impl KeyRing {
 
     async fn reload(&self) -> Result<(), store::Error> {
         let rows = self.store.api_keys().await?;
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock::write(&self.known);
         let old = std::mem::take(&mut *known);
         for row in rows.iter().chain(&self.bootstrap) {
             let units = row.units_per_second.unwrap_or(self.default_units);
@@ -88,7 +89,7 @@ impl KeyRing {
     /// A missing key costs the same work as a wrong one.
     pub fn check(&self, key: Option<&[u8]>) -> Result<Arc<Owner>, ApiError> {
         let presented = hash(key.unwrap_or_default());
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = lock::read(&self.known);
         let found = known.get_key_value(&presented);
         let owner = found.filter(|(hash, _)| bool::from(hash.ct_eq(&presented)));
         match (key, owner) {

@@ -5,7 +5,7 @@ use model::chain::ChainId;
 use model::proof::Proof;
 use model::raw::Block;
 
-use super::{Snapshot, View};
+use super::{Place, Snapshot, View};
 use crate::block::{BlockSummary, StoredTx};
 use crate::{Coverage, Error};
 
@@ -92,6 +92,17 @@ impl View {
     ) -> Result<Option<StoredTx>, Error> {
         match &self.snapshot {
             Snapshot::Embedded(view) => view.transaction(chain, number, index),
+        }
+    }
+    /// Transactions at places that an answer of the same view named, in their order, without frames. One
+    /// that is missing means a broken store.
+    pub async fn transactions_at(
+        &self,
+        chain: ChainId,
+        places: &[Place],
+    ) -> Result<Vec<StoredTx>, Error> {
+        match &self.snapshot {
+            Snapshot::Embedded(view) => view.transactions_at(chain, places),
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod memory;
 mod node_pools;
 mod pairs;
 pub mod params;
+pub mod price_block;
 pub mod pricing;
 mod quoted_pools;
 mod record;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use model::price::{self, PoolAt, Price, PricingTable, Question, Ratio, Settings};
-use store::{BlockSummary, Coverage, Version, View};
+use store::Version;
 
 use super::node_pools::NodePools;
 use super::params::PriceParams;
+use super::price_block::{PriceBlock, StoreLook};
 use super::record::PriceRecord;
 use super::refusals;
 use super::stored_pools::{PoolQuery, StoredPools};
@@ -22,30 +23,6 @@ use crate::error::ApiError;
 use crate::profile::Profile;
 use crate::served_chain::ServedChain;
 use crate::tokens::{TokenError, TokenInfo};
-
-/// The block of the price, as the store knew it when the request came.
-pub struct PriceBlock {
-    pub number: u64,
-    /// None where it is not stored.
-    summary: Option<BlockSummary>,
-    pub coverage: Arc<Coverage>,
-    pub version: Version,
-}
-
-impl PriceBlock {
-    pub async fn find(
-        app: &App,
-        served: &ServedChain,
-        params: &PriceParams,
-    ) -> Result<Self, ApiError> {
-        let (view, chain) = (app.parts.store.view().await?, served.chain.id);
-        let version = view.version(chain).await?;
-        let coverage = Arc::new(view.coverage(chain).await?);
-        let number = params.block(served, &coverage)?;
-        let summary = view.block_summary(chain, number).await?;
-        Ok(PriceBlock { number, summary, coverage, version })
-    }
-}
 
 pub struct Pricing<'a> {
     pub app: &'a App,
@@ -59,13 +36,6 @@ pub struct Priced {
     pub body: Bytes,
     /// Of the last look at the store. Where it is still the block's, all that was read belongs together.
     pub version: Version,
-}
-
-/// The store at a moment at which the block of the price is still the same.
-struct Look {
-    view: View,
-    version: Version,
-    coverage: Coverage,
 }
 
 /// Everything a price follows from.
@@ -82,7 +52,7 @@ impl Pricing<'_> {
         let chain = &self.served.chain;
         let table = PricingTable::of(chain, time).ok_or_else(|| refusals::no_native_coin(chain))?;
         let token = self.token(&table).await?;
-        let Some(mut look) = self.look().await? else { return Ok(None) };
+        let Some(mut look) = self.block.look(self.app, self.served).await? else { return Ok(None) };
         let mut pools = match self.block.summary {
             Some(_) => self.stored_pools(&look, &table, self.block.number, &token).await?,
             None => Pools { own: Vec::new(), native: Arc::default(), source: "store" },
@@ -90,7 +60,9 @@ impl Pricing<'_> {
         if self.lacks_own(&table, &pools) || pools.native.is_empty() {
             drop(look);
             self.ask_node(&table, &mut pools).await?;
-            let Some(again) = self.look().await? else { return Ok(None) };
+            let Some(again) = self.block.look(self.app, self.served).await? else {
+                return Ok(None);
+            };
             look = again;
         }
         let price = self.choose(&table, &token, &pools)?;
@@ -136,21 +108,14 @@ impl Pricing<'_> {
             Err(TokenError::Store(error)) => return Err(error.into()),
             Err(error) => error,
         };
-        let look = Look::at(self.app, self.served).await?;
+        let look = StoreLook::new(self.app, self.served).await?;
         let has_pools = self.stored(&look, table, self.block.number).knows(token).await?;
         Err(refusals::no_decimals(&self.served.chain, token, has_pools, error))
     }
 
-    async fn look(&self) -> Result<Option<Look>, ApiError> {
-        let look = Look::at(self.app, self.served).await?;
-        let now = look.view.block_summary(self.served.chain.id, self.block.number).await?;
-        let is_same = now.map(|it| it.hash) == self.block.summary.map(|it| it.hash);
-        Ok(is_same.then_some(look))
-    }
-
     fn stored<'b>(
         &'b self,
-        look: &'b Look,
+        look: &'b StoreLook,
         table: &'b PricingTable,
         block: u64,
     ) -> StoredPools<'b> {
@@ -167,7 +132,7 @@ impl Pricing<'_> {
 
     async fn stored_pools(
         &self,
-        look: &Look,
+        look: &StoreLook,
         table: &PricingTable,
         block: u64,
         token: &TokenInfo,
@@ -245,7 +210,12 @@ impl Pricing<'_> {
     }
 
     /// Refused where no pool of the token changed for so long.
-    async fn check_activity(&self, look: &Look, time: u64, pools: &Pools) -> Result<(), ApiError> {
+    async fn check_activity(
+        &self,
+        look: &StoreLook,
+        time: u64,
+        pools: &Pools,
+    ) -> Result<(), ApiError> {
         let Some(days) = self.params.max_inactivity_days else { return Ok(()) };
         let is_mine = |it: &&PoolAt| self.params.exchange.is_none_or(|f| f == it.pool.factory);
         let all = if pools.own.is_empty() { pools.native.as_slice() } else { &pools.own };
@@ -263,7 +233,7 @@ impl Pricing<'_> {
     /// The price at the last block a day earlier, where every block since is stored.
     async fn day_before(
         &self,
-        look: &Look,
+        look: &StoreLook,
         time: u64,
         token: &TokenInfo,
     ) -> Result<Option<Ratio>, ApiError> {
@@ -280,7 +250,7 @@ impl Pricing<'_> {
     /// Block and time of the pool's last change; a node does not say when that was.
     async fn changed_at(
         &self,
-        look: &Look,
+        look: &StoreLook,
         price: &Price,
         pools: &Pools,
     ) -> Result<Option<(u64, u64)>, ApiError> {
@@ -298,14 +268,5 @@ impl Pricing<'_> {
     fn node_failed(&self, error: &CallError) -> ApiError {
         let (number, coverage) = (self.block.number, &self.block.coverage);
         refusals::node_failed(&self.served.chain, number, coverage, error)
-    }
-}
-
-impl Look {
-    async fn at(app: &App, served: &ServedChain) -> Result<Self, ApiError> {
-        let (view, chain) = (app.parts.store.view().await?, served.chain.id);
-        let version = view.version(chain).await?;
-        let coverage = view.coverage(chain).await?;
-        Ok(Look { view, version, coverage })
     }
 }
