@@ -5,8 +5,6 @@ use model::facts::Facts;
 use model::proof::Proof;
 use model::raw::{Block, Frame, Receipt, Tx};
 
-use crate::embedded;
-
 /// What ingest hands over: a block, what was proven of it, and what decoders found in it.
 #[derive(Clone, Debug)]
 pub struct VerifiedBlock {
@@ -15,9 +13,9 @@ pub struct VerifiedBlock {
     pub facts: Facts,
 }
 
-/// A block in the form in which its engine writes it, made by `Store::prepare`. Preparing needs no
-/// other block, so many workers do it at once.
-pub struct PreparedBlock {
+/// What is known of a block before it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockHead {
     pub number: u64,
     pub hash: B256,
     pub parent_hash: B256,
@@ -27,21 +25,6 @@ pub struct PreparedBlock {
     /// How many of its transactions have a receipt.
     pub receipt_count: u32,
     pub has_traces: bool,
-    pub(crate) rows: PreparedRows,
-}
-
-/// The rows in the form of the engine that made them.
-pub(crate) enum PreparedRows {
-    Embedded(embedded::BlockRows),
-}
-
-impl PreparedBlock {
-    /// Memory held, for those who keep many waiting.
-    pub fn bytes(&self) -> usize {
-        match &self.rows {
-            PreparedRows::Embedded(rows) => rows.bytes(),
-        }
-    }
 }
 
 /// What most questions need of a block, without its header.

@@ -1,32 +1,45 @@
 //! What one commit does, and what it did.
 
-use crate::block::PreparedBlock;
 use crate::coverage::Coverage;
 use crate::journal::{Entry, Origin};
 
-/// First revert, newest first, then amend, then apply; all of it or nothing.
-#[derive(Default)]
-pub struct Change {
+/// First revert, newest first, then amend, then apply; all of it or nothing. `B` is a block in the form
+/// in which an engine writes it.
+pub struct ChangeOf<B> {
     /// Where the blocks come from, for the journal.
     pub origin: Origin,
     /// A block can be reverted only together with every stored block above it in its range.
     pub revert: Vec<u64>,
     /// Stored blocks, the same hash, that now have receipts or traces they had not before.
-    pub amend: Vec<PreparedBlock>,
-    pub apply: Vec<PreparedBlock>,
+    pub amend: Vec<B>,
+    pub apply: Vec<B>,
 }
 
-impl Change {
-    pub fn apply(origin: Origin, apply: Vec<PreparedBlock>) -> Self {
-        Change { origin, apply, ..Change::default() }
+impl<B> Default for ChangeOf<B> {
+    fn default() -> Self {
+        let origin = Origin::default();
+        ChangeOf { origin, revert: Vec::new(), amend: Vec::new(), apply: Vec::new() }
+    }
+}
+
+impl<B> ChangeOf<B> {
+    pub fn apply(origin: Origin, apply: Vec<B>) -> Self {
+        ChangeOf { origin, apply, ..ChangeOf::default() }
     }
 
     pub fn revert(origin: Origin, revert: Vec<u64>) -> Self {
-        Change { origin, revert, ..Change::default() }
+        ChangeOf { origin, revert, ..ChangeOf::default() }
     }
 
-    pub fn amend(origin: Origin, amend: Vec<PreparedBlock>) -> Self {
-        Change { origin, amend, ..Change::default() }
+    pub fn amend(origin: Origin, amend: Vec<B>) -> Self {
+        ChangeOf { origin, amend, ..ChangeOf::default() }
+    }
+
+    pub(crate) fn map<C>(self, to: impl Fn(B) -> C) -> ChangeOf<C> {
+        let ChangeOf { origin, revert, amend, apply } = self;
+        let amend = amend.into_iter().map(&to).collect();
+        let apply = apply.into_iter().map(&to).collect();
+        ChangeOf { origin, revert, amend, apply }
     }
 }
 

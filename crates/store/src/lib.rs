@@ -15,22 +15,29 @@ mod error;
 mod generations;
 mod journal;
 mod options;
+mod prepared;
+mod query;
 mod read;
+mod reader;
+mod rebuild;
 mod store;
 
 pub use api_key::{ApiKey, Role};
-pub use block::{BlockRef, BlockSummary, PreparedBlock, StoredTx, VerifiedBlock};
-pub use change::{Change, Committed};
+pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
+pub use change::{ChangeOf, Committed};
 pub use coverage::Coverage;
 pub use error::Error;
-pub use generations::{Building, Decoded, FactsRebuild, Fingerprint, Generations, StopFn};
+pub use generations::{Building, Decoded, Fingerprint, Generations, StopFn};
 pub use journal::{
-    Entry, EntryKind, Event, EventKind, Origin, Reader, ReaderCursor, ReaderRow, ReaderStatus,
-    Start, Version,
+    Entry, EntryKind, Event, EventKind, Origin, ReaderCursor, ReaderRow, ReaderStatus, Version,
 };
-pub use options::{Options, UpgradeProgress};
-pub use read::{
-    LowestTradeQuery, Place, PoolStatesQuery, StateAt, TradePlace, TradesPage, TradesQuery, View,
+pub use options::{Options, TableSize, UpgradeProgress};
+pub use prepared::{Change, PreparedBlock};
+pub use query::{
+    LowestTradeQuery, Place, PoolStatesQuery, StateAt, TradePlace, TradesPage, TradesQuery,
     WalletPage, WalletQuery, WalletSummary,
 };
-pub use store::{Store, TableSize};
+pub use read::View;
+pub use reader::{Reader, Start};
+pub use rebuild::FactsRebuild;
+pub use store::Store;

@@ -1,4 +1,4 @@
-//! Where a store is and how it is opened.
+//! Where a store is, how it is opened, and what it takes.
 
 use std::path::PathBuf;
 
@@ -33,4 +33,13 @@ pub struct UpgradeProgress {
     pub done: u64,
     /// An estimate.
     pub total: u64,
+}
+
+/// A part of the store and what it takes.
+#[derive(Clone, Debug)]
+pub struct TableSize {
+    pub name: &'static str,
+    pub disk_bytes: u64,
+    /// An estimate: rows overwritten but not yet compacted count too.
+    pub rows: u64,
 }

@@ -8,11 +8,12 @@ use model::token::Token;
 use tokio::sync::watch;
 
 use crate::api_key::ApiKey;
-use crate::block::{PreparedBlock, PreparedRows, VerifiedBlock};
-use crate::change::{Change, Committed};
+use crate::block::VerifiedBlock;
+use crate::change::Committed;
 use crate::embedded::blocking::may_block;
-use crate::journal::{ReaderCursor, ReaderRow, Version};
-use crate::options::{Options, UpgradeProgress};
+use crate::journal::{ReaderCommit, Version};
+use crate::options::{Options, TableSize, UpgradeProgress};
+use crate::prepared::{Change, Form, PreparedBlock};
 use crate::read::{Snapshot, View};
 use crate::{Error, embedded};
 
@@ -25,15 +26,6 @@ pub struct Store {
 #[derive(Clone)]
 pub(crate) enum Engine {
     Embedded(embedded::Store),
-}
-
-/// A part of the store and what it takes.
-#[derive(Clone, Debug)]
-pub struct TableSize {
-    pub name: &'static str,
-    pub disk_bytes: u64,
-    /// An estimate: rows overwritten but not yet compacted count too.
-    pub rows: u64,
 }
 
 impl Store {
@@ -71,7 +63,9 @@ impl Store {
     /// Brings a block into the form in which this engine writes it. Pure work for a processor.
     pub fn prepare(&self, chain: ChainId, block: VerifiedBlock) -> PreparedBlock {
         match &self.engine {
-            Engine::Embedded(_) => embedded::prepare(chain, block),
+            Engine::Embedded(_) => {
+                PreparedBlock { form: Form::Embedded(embedded::prepare(chain, block)) }
+            }
         }
     }
 
@@ -79,7 +73,10 @@ impl Store {
     /// Every block must fit its neighbours, stored or in the same change. Durable when this returns.
     pub async fn commit(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
         match &self.engine {
-            Engine::Embedded(store) => store.run(move |store| store.commit(chain, change)).await,
+            Engine::Embedded(store) => {
+                let change = change.map(PreparedBlock::into_embedded);
+                store.run(move |store| store.commit(chain, change)).await
+            }
         }
     }
 
@@ -168,25 +165,6 @@ impl Store {
     pub fn folder(&self) -> &Path {
         match &self.engine {
             Engine::Embedded(store) => store.path(),
-        }
-    }
-}
-
-/// A reader's step: its rows and its new place, together.
-pub(crate) struct ReaderCommit {
-    pub chain: ChainId,
-    pub name: String,
-    /// Where the reader was when it last wrote; nobody else may have moved it.
-    pub expected: Option<ReaderCursor>,
-    pub cursor: ReaderCursor,
-    pub rows: Vec<ReaderRow>,
-}
-
-impl PreparedRows {
-    /// The rows of a block that was prepared for this engine.
-    pub(crate) fn into_embedded(self) -> embedded::BlockRows {
-        match self {
-            PreparedRows::Embedded(rows) => rows,
         }
     }
 }

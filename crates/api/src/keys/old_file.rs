@@ -58,6 +58,8 @@ pub async fn take_in_old_file(store: &Store, folder: &Path) -> Result<usize, Old
             })
             .await?;
     }
+    // Held while the file was changed; nobody changes it any more.
+    let _ = std::fs::remove_file(path.with_extension("json.lock"));
     let done = path.with_extension("json.imported");
     std::fs::rename(&path, done).map_err(|source| OldFileError::Io { path, source })?;
     Ok(count)

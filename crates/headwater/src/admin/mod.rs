@@ -7,7 +7,7 @@ mod socket;
 
 pub use access::Access;
 pub use client::Client;
-pub use socket::bind;
+pub use socket::{bind, remove};
 
 use std::path::{Path, PathBuf};
 

@@ -28,6 +28,11 @@ pub fn bind(folder: &Path) -> Result<UnixListener> {
     bound.with_context(|| format!("cannot make the socket {}", path.display()))
 }
 
+/// One that is left behind does no harm: nobody listens there.
+pub fn remove(folder: &Path) {
+    let _ = std::fs::remove_file(socket_path(folder));
+}
+
 /// The longest path that the system takes for a socket.
 const PATH_BYTES_MAX: usize = 107;
 

@@ -1,6 +1,7 @@
 //! Where the server listens, and for what.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use api::{App, Hosts};
@@ -12,6 +13,7 @@ use crate::admin;
 use crate::config::Settings;
 
 pub struct Listeners {
+    folder: PathBuf,
     stop: watch::Sender<bool>,
     tasks: JoinSet<std::io::Result<()>>,
 }
@@ -31,12 +33,15 @@ impl Listeners {
         }
         let socket = admin::bind(&settings.store.path)?;
         tasks.spawn(api::serve_local(socket, app.clone(), stopped));
-        Ok((Listeners { stop, tasks }, addresses))
+        let folder = settings.store.path.clone();
+        Ok((Listeners { folder, stop, tasks }, addresses))
     }
 
     /// Ends when the last request under way has ended.
     pub async fn stop(&mut self) {
         self.stop.send_replace(true);
+        // From now on commands open the store themselves, as soon as it is let go.
+        admin::remove(&self.folder);
         while self.tasks.join_next().await.is_some() {}
     }
 }

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-use super::progress::Progress;
+use super::progress::RedecodeProgress;
 use crate::error::Error;
 
 /// Blocks written at once: commits wait for no more than this.

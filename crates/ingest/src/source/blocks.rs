@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use model::raw::Block;
 use rpc::UpstreamId;
-use store::{Origin, PreparedBlock};
+use store::{BlockHead, Origin, PreparedBlock};
 
 use super::answers::{self, Problem};
 use super::link::{Child, PARENT_LINK};
@@ -41,7 +41,7 @@ pub(crate) struct BlockRequest {
 
 impl FetchedBlock {
     pub fn child(&self) -> Child {
-        let PreparedBlock { number, hash, parent_hash, .. } = self.block;
+        let BlockHead { number, hash, parent_hash, .. } = *self.block;
         Child { number, hash, parent_hash }
     }
 }

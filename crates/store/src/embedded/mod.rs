@@ -27,4 +27,4 @@ mod write;
 
 pub use open::Store;
 pub use read::View;
-pub use write::{BlockRows, prepare};
+pub use write::{PackedBlock, prepare};

@@ -9,8 +9,7 @@ use super::keys;
 use super::open::Store;
 use super::read::View;
 use crate::Error;
-use crate::journal::{ReaderCursor, ReaderRow};
-use crate::store::ReaderCommit;
+use crate::journal::{ReaderCommit, ReaderCursor, ReaderRow};
 
 const BROKEN: Error = Error::Broken { what: "cursor of a journal reader" };
 

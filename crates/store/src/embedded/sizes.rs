@@ -3,7 +3,7 @@
 use super::engine;
 use super::open::Store;
 use crate::Error;
-use crate::store::TableSize;
+use crate::options::TableSize;
 
 impl Store {
     pub fn table_sizes(&self) -> Vec<TableSize> {

@@ -2,13 +2,14 @@
 //! follow the chain by it.
 
 mod cursor;
-mod reader;
+mod reader_row;
 
 use alloy_primitives::B256;
 
 pub use cursor::{Event, EventKind, ReaderCursor};
 pub(crate) use cursor::{Step, next_step};
-pub use reader::{Reader, ReaderRow, ReaderStatus, Start};
+pub(crate) use reader_row::ReaderCommit;
+pub use reader_row::{ReaderRow, ReaderStatus};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {

@@ -5,8 +5,9 @@ use model::chain::ChainId;
 use model::proof::Proof;
 use model::raw::Block;
 
-use super::{Place, Snapshot, View};
+use super::{Snapshot, View};
 use crate::block::{BlockSummary, StoredTx};
+use crate::query::Place;
 use crate::{Coverage, Error};
 
 impl View {

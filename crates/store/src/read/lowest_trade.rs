@@ -1,19 +1,10 @@
 //! The cheapest sale of an NFT contract.
 
-use alloy_primitives::Address;
-use model::chain::ChainId;
-use model::facts::{Market, Trade};
+use model::facts::Trade;
 
-use super::{Snapshot, TradePlace, View};
+use super::{Snapshot, View};
 use crate::Error;
-
-#[derive(Clone, Copy, Debug)]
-pub struct LowestTradeQuery {
-    pub chain: ChainId,
-    pub contract: Address,
-    pub market: Option<Market>,
-    pub from_block: u64,
-}
+use crate::query::{LowestTradeQuery, TradePlace};
 
 impl View {
     /// The sale with the lowest price paid in the native coin from `from_block` on; of equal ones the

@@ -18,12 +18,6 @@ mod untraced;
 mod wallet_page;
 mod wallet_total;
 
-pub use lowest_trade::LowestTradeQuery;
-pub use pools::{PoolStatesQuery, StateAt};
-pub use trades_page::{TradePlace, TradesPage, TradesQuery};
-pub use wallet_page::{Place, WalletPage, WalletQuery};
-pub use wallet_total::WalletSummary;
-
 use crate::embedded;
 
 /// A consistent look at everything as it was when the view was taken.

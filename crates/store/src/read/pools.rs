@@ -2,27 +2,11 @@
 
 use alloy_primitives::Address;
 use model::chain::ChainId;
-use model::facts::{Pool, PoolId, PoolState};
+use model::facts::Pool;
 
 use super::{Snapshot, View};
 use crate::Error;
-
-/// What pools held after `last`, told by the changes of `first..=last` alone: what was before a gap
-/// may have changed in it.
-#[derive(Clone, Copy, Debug)]
-pub struct PoolStatesQuery<'a> {
-    pub chain: ChainId,
-    pub pools: &'a [PoolId],
-    pub first: u64,
-    pub last: u64,
-}
-
-/// A pool's state and the block that last changed it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StateAt {
-    pub state: PoolState,
-    pub block: u64,
-}
+use crate::query::{PoolStatesQuery, StateAt};
 
 impl View {
     /// Every known pool of a token, in no meaningful order. A coin that everything trades against has

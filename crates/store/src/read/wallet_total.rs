@@ -3,19 +3,9 @@
 use alloy_primitives::Address;
 use model::chain::ChainId;
 
-use super::{Snapshot, View, WalletQuery};
+use super::{Snapshot, View};
 use crate::Error;
-
-/// All that is known of a wallet without looking at its transactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WalletSummary {
-    /// Transactions it sent, received, or was created by.
-    pub direct: u64,
-    /// Transactions in which it takes part only inside.
-    pub internal: u64,
-    /// Journal sequence of the last commit that changed any of them.
-    pub changed_seq: u64,
-}
+use crate::query::{WalletQuery, WalletSummary};
 
 impl View {
     /// How many rows the query has in all, whatever the page. The cost does not grow with the wallet.

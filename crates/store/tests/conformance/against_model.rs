@@ -10,7 +10,7 @@ use testkit::SimChain;
 
 use crate::chain::{CHAIN, block, proven, small_chain};
 use crate::compare::compare;
-use crate::decoders::{Decoder, NEVER, NEW, OLD, rebuild, start};
+use crate::decoders::{Decoder, NEW, OLD, patience, rebuild, start};
 use crate::engine::{Choices, Engine, on_every_engine_at_random};
 use crate::follower::Follower;
 use crate::home::Home;
@@ -206,7 +206,7 @@ impl World {
             Op::FinishRebuild => {
                 self.rebuild(usize::MAX).await;
                 let rebuild = rebuild(&self.home, self.model.decoder).await;
-                rebuild.finish(NEVER).await.unwrap();
+                rebuild.finish(&patience()).await.unwrap();
                 self.model.finish_rebuild();
             }
             Op::Reopen | Op::Crash => {

@@ -20,6 +20,7 @@ on_every_engine!(
     a_block_that_is_stored_is_passed_over,
     a_block_must_fit_its_neighbours,
     what_is_not_stored_cannot_be_reverted,
+    nothing_is_left_hanging_above_a_block_that_goes,
     the_journal_tells_what_happened_in_order,
     chains_do_not_see_each_other,
     a_wallet_grows_into_buckets_and_shrinks_out_of_them,
@@ -136,6 +137,31 @@ async fn what_is_not_stored_cannot_be_reverted(engine: Engine) {
         assert!(matches!(home.revert(list).await, Err(Error::NotStored { .. })));
     }
     assert_eq!(home.digest().await, before);
+}
+
+async fn nothing_is_left_hanging_above_a_block_that_goes(engine: Engine) {
+    let chain = chain(19, 9);
+    let home = Home::new(engine).await;
+    let blocks = [1, 2, 3, 7, 8].map(|number| home.at(&chain, number));
+    home.apply(blocks.into()).await.unwrap();
+    let (digest, seq) = (home.digest().await, home.seq().await);
+    for (list, above) in [(vec![2], 3), (vec![2, 3], 3), (vec![3, 1], 2), (vec![8, 7, 2], 3)] {
+        match home.revert(list.clone()).await {
+            Err(Error::Detached { number, neighbour, .. }) => {
+                assert_eq!((number, neighbour), (above, above - 1), "{list:?}");
+            }
+            other => panic!("{list:?}: {other:?}"),
+        }
+    }
+    // Not even when the same block takes its place in the same change.
+    let again = Change::apply(Origin::Head, vec![home.at(&chain, 2)]);
+    let replaced = home.commit(Change { revert: vec![2], ..again }).await;
+    assert!(replaced.is_err_and(|error| error.is_retryable()));
+    assert_eq!((home.digest().await, home.seq().await), (digest, seq), "nothing is written");
+    // Each range from its top, whatever is above in another one.
+    home.revert(vec![3, 8, 2]).await.unwrap();
+    let coverage = home.view().await.coverage(CHAIN).await.unwrap();
+    assert_eq!(coverage.ranges(), [(1, 1), (7, 7)]);
 }
 
 async fn the_journal_tells_what_happened_in_order(engine: Engine) {

@@ -1,12 +1,12 @@
 //! Decoders that find different things in the same block, and how one of them reads stored blocks anew.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use alloy_primitives::{Address, B256, U256, keccak256};
 use model::facts::{
     Change as PoolStateChange, Facts, Market, Pool, PoolChange, PoolFacts, PoolId, PoolState, Trade,
 };
-use store::{
-    Decoded, FactsRebuild, Fingerprint, Generations, PreparedBlock, StopFn, VerifiedBlock,
-};
+use store::{Decoded, FactsRebuild, Fingerprint, Generations, PreparedBlock, VerifiedBlock};
 use testkit::SimChain;
 
 use crate::chain::{CHAIN, block, proven};
@@ -17,7 +17,14 @@ pub const TOKEN: Address = Address::repeat_byte(0xaa);
 pub const OLD: Decoder = Decoder(1);
 pub const NEW: Decoder = Decoder(2);
 pub const OTHER: Decoder = Decoder(3);
-pub const NEVER: StopFn<'static> = &|| false;
+/// More than any store here takes: work that would never end fails instead.
+const LOOKS_MAX: usize = 10_000;
+
+/// Does not stop work that comes to an end.
+pub fn patience() -> impl Fn() -> bool + Send + Sync {
+    let looks = AtomicUsize::new(0);
+    move || looks.fetch_add(1, Ordering::Relaxed) > LOOKS_MAX
+}
 
 /// Who decodes: what they find in a block follows from its hash and their number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,7 +114,7 @@ pub async fn indexed_by(engine: Engine, chain: &SimChain, decoder: Decoder) -> H
 }
 
 pub async fn rebuild(home: &Home, decoder: Decoder) -> FactsRebuild {
-    let rebuild = home.store().rebuild_facts(CHAIN, decoder.fingerprint(), NEVER).await;
+    let rebuild = home.store().rebuild_facts(CHAIN, decoder.fingerprint(), &patience()).await;
     rebuild.unwrap().unwrap()
 }
 
@@ -132,8 +139,17 @@ pub async fn walk(home: &Home, decoder: Decoder, some: usize) -> bool {
     true
 }
 
+/// Each walk goes on below the last, so it ends.
+pub async fn walk_all(home: &Home, decoder: Decoder) {
+    let mut walks = 0;
+    while walk(home, decoder, 5).await {
+        walks += 1;
+        assert!(walks < 100, "a walk begins where another began");
+    }
+}
+
 /// Reads what is left and puts it in use; the rows of what was in use before go.
 pub async fn finish(home: &Home, decoder: Decoder) -> u64 {
-    while walk(home, decoder, 5).await {}
-    rebuild(home, decoder).await.finish(NEVER).await.unwrap()
+    walk_all(home, decoder).await;
+    rebuild(home, decoder).await.finish(&patience()).await.unwrap()
 }

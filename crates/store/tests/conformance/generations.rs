@@ -67,7 +67,7 @@ async fn a_mixture_is_not_taken_for_one_reading(engine: Engine) {
     apply(&home, OLD, 4).await;
     let late = late.write(Vec::new(), 0).await;
     assert!(matches!(late, Err(Error::NotBuilding { chain: 1337 })));
-    assert!(matches!(later.finish(NEVER).await, Err(Error::NotBuilding { .. })));
+    assert!(matches!(later.finish(&patience()).await, Err(Error::NotBuilding { .. })));
 }
 
 async fn what_another_decoder_left_half_done_goes_first_and_pools_are_written_again(
@@ -79,7 +79,7 @@ async fn what_another_decoder_left_half_done_goes_first_and_pools_are_written_ag
     assert!(walk(&home, OTHER, 12).await);
     start(&home, NEW).await;
     assert!(finish(&home, NEW).await > 0);
-    assert_eq!(home.store().remove_unused_facts(CHAIN, NEVER).await.unwrap(), 0);
+    assert_eq!(home.store().remove_unused_facts(CHAIN, &patience()).await.unwrap(), 0);
     let expected = indexed_by(engine, &chain, NEW).await;
     assert_eq!(home.digest().await, expected.digest().await);
     assert_eq!(pools(&home).await, pools(&expected).await);
@@ -96,12 +96,12 @@ async fn sweeping_stops_when_told_and_a_reader_from_before_goes_on_undisturbed(e
     let home = indexed_by(engine, &chain, OLD).await;
     let before = home.view().await;
     let digest = before.digest(CHAIN).await.unwrap();
-    while walk(&home, NEW, 5).await {}
+    walk_all(&home, NEW).await;
     assert_eq!(rebuild(&home, NEW).await.finish(&|| true).await.unwrap(), 0);
     assert_eq!(home.store().remove_unused_facts(CHAIN, &|| true).await.unwrap(), 0);
     let stopped = home.store().rebuild_facts(CHAIN, OTHER.fingerprint(), &|| true).await.unwrap();
     assert!(stopped.is_none());
-    assert!(home.store().remove_unused_facts(CHAIN, NEVER).await.unwrap() > 0);
+    assert!(home.store().remove_unused_facts(CHAIN, &patience()).await.unwrap() > 0);
     assert_eq!(before.digest(CHAIN).await.unwrap(), digest);
     assert_eq!(home.digest().await, indexed_by(engine, &chain, NEW).await.digest().await);
 }
@@ -117,7 +117,7 @@ async fn facts_that_replace_others_leave_nothing_of_them(engine: Engine) {
     // Of a block that is not stored, nothing is taken.
     let unknown = Decoded { number: 3, hash: B256::ZERO, facts: OTHER.facts(B256::ZERO) };
     assert_eq!(rebuild.write(vec![unknown], 0).await.unwrap(), 0);
-    rebuild.finish(NEVER).await.unwrap();
+    rebuild.finish(&patience()).await.unwrap();
     assert_eq!(home.digest().await, indexed_by(engine, &chain, NEW).await.digest().await);
 }
 
@@ -208,7 +208,7 @@ fn reading_anew_ends_as_if_the_last_decoder_had_read_everything(engine: Engine) 
                     start(&home, decoder).await;
                 }
                 Step::Sweep => {
-                    home.store().remove_unused_facts(CHAIN, NEVER).await.unwrap();
+                    home.store().remove_unused_facts(CHAIN, &patience()).await.unwrap();
                 }
             }
             let (here, there) = (home.digest().await, plain.digest().await);

@@ -156,6 +156,19 @@ fn unpack_extras(input: &mut &[u8]) -> Option<Extras> {
     unpack_list(input, |input| Some((take_text(input)?.into(), take_text(input)?.into())))
 }
 
+/// Inside another object nothing is known of an object's surroundings: the template is empty.
+impl<T: PackedObject> Packed for Vec<T> {
+    fn pack(&self, out: &mut Vec<u8>) {
+        put_varint(out, self.len() as u64);
+        let template = T::default();
+        self.iter().for_each(|item| item.pack_with(&template, out));
+    }
+    fn unpack(input: &mut &[u8]) -> Option<Self> {
+        let template = T::default();
+        unpack_list(input, |input| T::unpack_with(&template, input))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -3,7 +3,6 @@
 use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256};
 
 use super::bytes::{put_counted, take_byte, take_bytes, take_counted};
-use super::object::PackedObject;
 use super::varint::{put_varint, take_varint};
 
 /// A value whose bytes say all of it.
@@ -80,19 +79,6 @@ impl Packed for Vec<B256> {
     }
     fn unpack(input: &mut &[u8]) -> Option<Self> {
         unpack_list(input, B256::unpack)
-    }
-}
-
-/// Inside another object nothing is known of an object's surroundings: the template is empty.
-impl<T: PackedObject> Packed for Vec<T> {
-    fn pack(&self, out: &mut Vec<u8>) {
-        put_varint(out, self.len() as u64);
-        let template = T::default();
-        self.iter().for_each(|item| item.pack_with(&template, out));
-    }
-    fn unpack(input: &mut &[u8]) -> Option<Self> {
-        let template = T::default();
-        unpack_list(input, |input| T::unpack_with(&template, input))
     }
 }
 

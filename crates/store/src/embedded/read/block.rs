@@ -14,7 +14,7 @@ use crate::embedded::codec::rows::{
 };
 use crate::embedded::engine::Slice;
 use crate::embedded::keys;
-use crate::read::Place;
+use crate::query::Place;
 
 const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 

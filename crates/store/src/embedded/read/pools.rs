@@ -8,7 +8,7 @@ use super::View;
 use crate::Error;
 use crate::embedded::blocking::may_block;
 use crate::embedded::{codec, keys};
-use crate::read::{PoolStatesQuery, StateAt};
+use crate::query::{PoolStatesQuery, StateAt};
 
 /// How far back the last whole state is looked for behind changes of liquidity alone.
 const CHANGES_MAX: usize = 4096;

@@ -11,7 +11,7 @@ use crate::embedded::buckets::Level;
 use crate::embedded::facts::{FactsRow, LOWEST_LEVELS};
 use crate::embedded::keys;
 use crate::embedded::keys::{SalesOf, end_of_price_key, place_at_end};
-use crate::read::{LowestTradeQuery, TradePlace, TradesPage, TradesQuery};
+use crate::query::{LowestTradeQuery, TradePlace, TradesPage, TradesQuery};
 
 /// So many sales from before the window are passed over before a bucket is taken apart; a step costs
 /// far less than looking into another bucket.

@@ -12,7 +12,7 @@ use crate::embedded::buckets::pieces;
 use crate::embedded::counts::{Count, LEVELS, TOTAL};
 use crate::embedded::engine::{Item, Table};
 use crate::embedded::keys;
-use crate::read::{Place, WalletPage, WalletQuery, WalletSummary};
+use crate::query::{Place, WalletPage, WalletQuery, WalletSummary};
 
 const BROKEN: Error = Error::Broken { what: "row of a wallet" };
 const BROKEN_COUNT: Error = Error::Broken { what: "count of a wallet" };

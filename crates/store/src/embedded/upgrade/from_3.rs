@@ -7,9 +7,9 @@ use model::chain::ChainId;
 
 use super::{PLACE_KEY, Upgrade};
 use crate::Error;
+use crate::embedded::codec::journal::pack_version;
 use crate::embedded::codec::rows::unpack_summary;
 use crate::embedded::engine::{self, Durability, Op, Slice, Snapshot, Table};
-use crate::embedded::journal::pack_version;
 use crate::embedded::keys;
 use crate::journal::{Origin, Version};
 

@@ -5,14 +5,13 @@ use alloy_primitives::map::HashSet;
 use alloy_primitives::{Address, B256};
 use model::chain::ChainId;
 
-use super::block_rows::BlockRows;
+use super::block_rows::{BlockRows, PackedBlock};
 use crate::Error;
-use crate::block::PreparedBlock;
 use crate::change::Committed;
 use crate::coverage::Coverage;
+use crate::embedded::codec::journal::{pack_entry, pack_version};
 use crate::embedded::codec::pack_coverage;
 use crate::embedded::engine::{self, Durability, Op, Slice, Table};
-use crate::embedded::journal::{pack_entry, pack_version};
 use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;
@@ -93,16 +92,16 @@ impl<'a> Batch<'a> {
         self.ops.push(Op { table: table.clone(), key: Slice::from(key.as_ref()), value: None });
     }
 
-    pub fn apply(&mut self, block: PreparedBlock) {
-        let (number, hash) = (block.number, block.hash);
+    pub fn apply(&mut self, block: PackedBlock) {
+        let (number, hash) = (block.head.number, block.head.hash);
         self.put_block(block);
         self.coverage.insert(number);
         self.note(EntryKind::Apply, number, hash);
     }
 
     /// `block` is prepared from what is stored.
-    pub fn revert(&mut self, block: PreparedBlock, view: &View) -> Result<(), Error> {
-        let (number, hash) = (block.number, block.hash);
+    pub fn revert(&mut self, block: PackedBlock, view: &View) -> Result<(), Error> {
+        let (number, hash) = (block.head.number, block.head.hash);
         self.drop_block(block, view)?;
         self.coverage.remove(number);
         self.note(EntryKind::Revert, number, hash);
@@ -112,27 +111,27 @@ impl<'a> Batch<'a> {
     /// `stored` is prepared from what is stored, `block` is what takes its place.
     pub fn amend(
         &mut self,
-        stored: PreparedBlock,
-        block: PreparedBlock,
+        stored: PackedBlock,
+        block: PackedBlock,
         view: &View,
     ) -> Result<(), Error> {
-        let (number, hash) = (block.number, block.hash);
+        let (number, hash) = (block.head.number, block.head.hash);
         self.drop_block(stored, view)?;
         self.put_block(block);
         self.note(EntryKind::Amend, number, hash);
         Ok(())
     }
 
-    fn put_block(&mut self, block: PreparedBlock) {
-        let (chain, number) = (self.chain, block.number);
+    fn put_block(&mut self, block: PackedBlock) {
+        let (chain, number) = (self.chain, block.head.number);
         let t = self.store.inner.tables.clone();
         if is_untraced(&block) {
             self.put(&t.untraced, keys::newest_first(chain, number), Vec::new());
         }
-        let by_hash = keys::by_hash(chain, block.hash);
+        let by_hash = keys::by_hash(chain, block.head.hash);
         self.put(&t.block_by_hash, by_hash, number.to_be_bytes().to_vec());
-        self.put(&t.block_by_time, keys::by_time(chain, block.timestamp, number), Vec::new());
-        let rows = block.rows.into_embedded();
+        self.put(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number), Vec::new());
+        let rows = block.rows;
         self.note_wallets(number, &rows, 1);
         self.put(&t.headers, keys::block(chain, number), rows.header);
         for (table, groups) in [(&t.txs, rows.txs), (&t.logs, rows.logs), (&t.traces, rows.traces)]
@@ -147,17 +146,17 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn drop_block(&mut self, block: PreparedBlock, view: &View) -> Result<(), Error> {
+    fn drop_block(&mut self, block: PackedBlock, view: &View) -> Result<(), Error> {
         self.removes = true;
-        let (chain, number) = (self.chain, block.number);
+        let (chain, number) = (self.chain, block.head.number);
         let t = self.store.inner.tables.clone();
         if is_untraced(&block) {
             self.drop_key(&t.untraced, keys::newest_first(chain, number));
         }
         self.drop_key(&t.headers, keys::block(chain, number));
-        self.drop_key(&t.block_by_hash, keys::by_hash(chain, block.hash));
-        self.drop_key(&t.block_by_time, keys::by_time(chain, block.timestamp, number));
-        let rows = block.rows.into_embedded();
+        self.drop_key(&t.block_by_hash, keys::by_hash(chain, block.head.hash));
+        self.drop_key(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number));
+        let rows = block.rows;
         for (table, groups) in
             [(&t.txs, &rows.txs), (&t.logs, &rows.logs), (&t.traces, &rows.traces)]
         {
@@ -253,7 +252,7 @@ impl<'a> Batch<'a> {
 
     pub(super) fn put_generations(&mut self, generations: Generations) {
         let table = self.store.inner.tables.generations.clone();
-        let row = crate::embedded::generations::pack(&generations);
+        let row = crate::embedded::codec::generations::pack(&generations);
         self.put(&table, keys::chain(self.chain), row);
         self.put_version(generations.current);
     }
@@ -284,6 +283,6 @@ impl<'a> Batch<'a> {
 }
 
 /// A block without transactions has nothing to trace.
-fn is_untraced(block: &PreparedBlock) -> bool {
-    !block.has_traces && block.tx_count > 0
+fn is_untraced(block: &PackedBlock) -> bool {
+    !block.head.has_traces && block.head.tx_count > 0
 }

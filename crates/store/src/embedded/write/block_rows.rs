@@ -7,11 +7,16 @@ use model::proof::Proof;
 use model::raw::{Block, Frame, Log, Receipt};
 use model::wallets::{Parties, parties};
 
-use crate::block::{BlockSummary, PreparedBlock, PreparedRows, VerifiedBlock};
+use crate::block::{BlockHead, BlockSummary, VerifiedBlock};
 use crate::embedded::codec::groups::{self, GROUP};
 use crate::embedded::codec::rows::{TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs};
 
-/// Ready to be written or removed.
+/// A block ready to be written or removed.
+pub struct PackedBlock {
+    pub head: BlockHead,
+    pub rows: BlockRows,
+}
+
 pub struct BlockRows {
     pub(super) header: Vec<u8>,
     /// By group, as are logs and traces.
@@ -35,7 +40,7 @@ impl BlockRows {
     }
 }
 
-pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PreparedBlock {
+pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PackedBlock {
     let VerifiedBlock { mut block, proof, facts } = verified;
     let summary = BlockSummary {
         number: block.number,
@@ -58,7 +63,7 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PreparedBlock {
     for group in 0..groups::count(summary.tx_count) {
         rows.add_group(group, &mut block, &summary, &mut packer);
     }
-    PreparedBlock {
+    let head = BlockHead {
         number: block.number,
         hash: block.hash,
         parent_hash: block.parent_hash,
@@ -67,8 +72,8 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PreparedBlock {
         tx_count: summary.tx_count,
         receipt_count,
         has_traces: summary.has_traces,
-        rows: PreparedRows::Embedded(rows),
-    }
+    };
+    PackedBlock { head, rows }
 }
 
 /// The root repeats the transaction and is not kept; a block read back from the store has none, so

@@ -4,25 +4,30 @@ use alloy_primitives::map::{HashMap, HashSet};
 use alloy_primitives::{B256, map::hash_map::Entry};
 use model::chain::ChainId;
 
+use super::block_rows::PackedBlock;
 use crate::Error;
-use crate::block::PreparedBlock;
-use crate::change::Change;
+use crate::block::BlockHead;
+use crate::change::ChangeOf;
 use crate::embedded::read::View;
 
 /// One flag per block of the change: whether it is to be written. A block that is stored already,
 /// or stands twice in the change, is not.
-pub fn blocks_to_write(view: &View, chain: ChainId, change: &Change) -> Result<Vec<bool>, Error> {
+pub fn blocks_to_write(
+    view: &View,
+    chain: ChainId,
+    change: &ChangeOf<PackedBlock>,
+) -> Result<Vec<bool>, Error> {
     let reverted = reverted(view, chain, change)?;
-    let mut applied: HashMap<u64, &PreparedBlock> = HashMap::default();
+    let mut applied: HashMap<u64, &PackedBlock> = HashMap::default();
     let mut flags = Vec::with_capacity(change.apply.len());
     for block in &change.apply {
-        let is_new = match applied.entry(block.number) {
+        let is_new = match applied.entry(block.head.number) {
             Entry::Vacant(place) => {
                 place.insert(block);
                 true
             }
             Entry::Occupied(known) => {
-                same(known.get().hash, block)?;
+                same(known.get().head.hash, block)?;
                 false
             }
         };
@@ -36,7 +41,11 @@ pub fn blocks_to_write(view: &View, chain: ChainId, change: &Change) -> Result<V
 }
 
 /// From the top of a range down, newest first, so that nothing is left hanging above a hole.
-fn reverted(view: &View, chain: ChainId, change: &Change) -> Result<HashSet<u64>, Error> {
+fn reverted(
+    view: &View,
+    chain: ChainId,
+    change: &ChangeOf<PackedBlock>,
+) -> Result<HashSet<u64>, Error> {
     let mut reverted = HashSet::<u64>::default();
     for number in change.revert.iter().copied() {
         if let Some(above) = number.checked_add(1)
@@ -54,9 +63,13 @@ fn reverted(view: &View, chain: ChainId, change: &Change) -> Result<HashSet<u64>
 }
 
 /// Whether every block to be amended is stored with the same hash, and stays so.
-pub fn check_amends(view: &View, chain: ChainId, change: &Change) -> Result<(), Error> {
+pub fn check_amends(
+    view: &View,
+    chain: ChainId,
+    change: &ChangeOf<PackedBlock>,
+) -> Result<(), Error> {
     let mut gone_or_amended: HashSet<u64> = change.revert.iter().copied().collect();
-    for PreparedBlock { number, hash, .. } in &change.amend {
+    for PackedBlock { head: BlockHead { number, hash, .. }, .. } in &change.amend {
         let stored = view.block_summary(chain, *number)?;
         let is_stored = stored.is_some_and(|stored| stored.hash == *hash);
         if !is_stored || !gone_or_amended.insert(*number) {
@@ -66,19 +79,19 @@ pub fn check_amends(view: &View, chain: ChainId, change: &Change) -> Result<(), 
     Ok(())
 }
 
-pub fn check_loses_nothing(stored: &PreparedBlock, block: &PreparedBlock) -> Result<(), Error> {
-    let loses_traces = stored.has_traces && !block.has_traces;
-    if loses_traces || block.receipt_count < stored.receipt_count {
-        return Err(Error::NotStored { number: block.number });
+pub fn check_loses_nothing(stored: &PackedBlock, block: &PackedBlock) -> Result<(), Error> {
+    let loses_traces = stored.head.has_traces && !block.head.has_traces;
+    if loses_traces || block.head.receipt_count < stored.head.receipt_count {
+        return Err(Error::NotStored { number: block.head.number });
     }
     Ok(())
 }
 
-fn same(stored: B256, block: &PreparedBlock) -> Result<(), Error> {
-    if stored == block.hash {
+fn same(stored: B256, block: &PackedBlock) -> Result<(), Error> {
+    if stored == block.head.hash {
         Ok(())
     } else {
-        Err(Error::Occupied { number: block.number, stored })
+        Err(Error::Occupied { number: block.head.number, stored })
     }
 }
 
@@ -87,26 +100,26 @@ struct ChainAfterChange<'a> {
     view: &'a View,
     chain: ChainId,
     reverted: HashSet<u64>,
-    applied: HashMap<u64, &'a PreparedBlock>,
+    applied: HashMap<u64, &'a PackedBlock>,
 }
 
 impl ChainAfterChange<'_> {
-    fn is_new(&self, block: &PreparedBlock) -> Result<bool, Error> {
-        let number = block.number;
+    fn is_new(&self, block: &PackedBlock) -> Result<bool, Error> {
+        let number = block.head.number;
         if let Some(stored) = self.stored_hash(number)? {
             same(stored, block)?;
             return Ok(false);
         }
         if let Some(below) = number.checked_sub(1)
-            && let Some(expected) = self.hash(below)?.filter(|hash| *hash != block.parent_hash)
+            && let Some(expected) = self.hash(below)?.filter(|hash| *hash != block.head.parent_hash)
         {
-            let got = block.parent_hash;
+            let got = block.head.parent_hash;
             return Err(Error::Detached { number, neighbour: below, expected, got });
         }
         if let Some(above) = number.checked_add(1)
-            && let Some(expected) = self.parent_hash(above)?.filter(|hash| *hash != block.hash)
+            && let Some(expected) = self.parent_hash(above)?.filter(|hash| *hash != block.head.hash)
         {
-            let got = block.hash;
+            let got = block.head.hash;
             return Err(Error::Detached { number, neighbour: above, expected, got });
         }
         Ok(true)
@@ -121,14 +134,14 @@ impl ChainAfterChange<'_> {
 
     fn hash(&self, number: u64) -> Result<Option<B256>, Error> {
         match self.applied.get(&number) {
-            Some(block) => Ok(Some(block.hash)),
+            Some(block) => Ok(Some(block.head.hash)),
             None => self.stored_hash(number),
         }
     }
 
     fn parent_hash(&self, number: u64) -> Result<Option<B256>, Error> {
         match self.applied.get(&number) {
-            Some(block) => Ok(Some(block.parent_hash)),
+            Some(block) => Ok(Some(block.head.parent_hash)),
             None if self.reverted.contains(&number) => Ok(None),
             None => self.view.parent_hash(self.chain, number),
         }

@@ -14,22 +14,30 @@ mod generation;
 use model::chain::ChainId;
 use model::facts::Facts;
 
-pub use block_rows::{BlockRows, prepare};
+pub use block_rows::{PackedBlock, prepare};
 
 use super::open::Store;
 use super::read::View;
 use crate::Error;
-use crate::block::{PreparedBlock, VerifiedBlock};
-use crate::change::{Change, Committed};
+use crate::block::VerifiedBlock;
+use crate::change::{ChangeOf, Committed};
 use batch::Batch;
 
 impl Store {
-    pub fn commit(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
+    pub fn commit(
+        &self,
+        chain: ChainId,
+        change: ChangeOf<PackedBlock>,
+    ) -> Result<Committed, Error> {
         let _one_at_a_time = self.one_at_a_time();
         self.write_change(chain, change).inspect_err(|_| self.forget_known_pools())
     }
 
-    fn write_change(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
+    fn write_change(
+        &self,
+        chain: ChainId,
+        change: ChangeOf<PackedBlock>,
+    ) -> Result<Committed, Error> {
         let view = self.view();
         fit::check_amends(&view, chain, &change)?;
         let is_new = fit::blocks_to_write(&view, chain, &change)?;
@@ -38,7 +46,7 @@ impl Store {
             batch.revert(as_stored(&view, chain, number)?, &view)?;
         }
         for block in change.amend {
-            let stored = as_stored(&view, chain, block.number)?;
+            let stored = as_stored(&view, chain, block.head.number)?;
             fit::check_loses_nothing(&stored, &block)?;
             batch.amend(stored, block, &view)?;
         }
@@ -53,7 +61,7 @@ impl Store {
 
 /// The rows that a stored block has. What it means is not asked again: its row of facts says what was
 /// found in it.
-fn as_stored(view: &View, chain: ChainId, number: u64) -> Result<PreparedBlock, Error> {
+fn as_stored(view: &View, chain: ChainId, number: u64) -> Result<PackedBlock, Error> {
     let stored = view.whole_block(chain, number)?;
     let (block, proof) = stored.ok_or(Error::NotStored { number })?;
     Ok(prepare(chain, VerifiedBlock { block, proof, facts: Facts::default() }))

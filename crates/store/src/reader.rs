@@ -10,8 +10,8 @@ use model::proof::Proof;
 use model::raw::Block;
 use tokio::sync::watch;
 
-use super::{Event, EventKind, ReaderCursor, Step, next_step};
-use crate::store::{ReaderCommit, Store};
+use crate::journal::{Event, EventKind, ReaderCommit, ReaderCursor, ReaderRow, Step, next_step};
+use crate::store::Store;
 use crate::{Error, View};
 
 /// Journal entries looked at in one go.
@@ -27,22 +27,6 @@ pub enum Start {
     Head,
     /// With this block, as soon as it is stored.
     Block(u64),
-}
-
-/// A row of a reader's own; no value removes it. What the bytes mean is the reader's business.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReaderRow {
-    pub key: Vec<u8>,
-    pub value: Option<Vec<u8>>,
-}
-
-/// For /status.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReaderStatus {
-    pub name: String,
-    pub cursor: ReaderCursor,
-    /// Blocks up to the newest stored one that it has not seen.
-    pub lag_blocks: u64,
 }
 
 pub struct Reader {

@@ -1,0 +1,45 @@
+//! A block in the form in which its engine writes it.
+
+use std::ops::Deref;
+
+use crate::block::BlockHead;
+use crate::change::ChangeOf;
+use crate::embedded;
+
+/// Made by `Store::prepare`. Preparing needs no other block, so many workers do it at once.
+pub struct PreparedBlock {
+    pub(crate) form: Form,
+}
+
+pub(crate) enum Form {
+    Embedded(embedded::PackedBlock),
+}
+
+/// What one commit does.
+pub type Change = ChangeOf<PreparedBlock>;
+
+impl PreparedBlock {
+    /// Memory held, for those who keep many waiting.
+    pub fn bytes(&self) -> usize {
+        match &self.form {
+            Form::Embedded(block) => block.rows.bytes(),
+        }
+    }
+
+    /// A block is written by the engine that prepared it.
+    pub(crate) fn into_embedded(self) -> embedded::PackedBlock {
+        match self.form {
+            Form::Embedded(block) => block,
+        }
+    }
+}
+
+impl Deref for PreparedBlock {
+    type Target = BlockHead;
+
+    fn deref(&self) -> &BlockHead {
+        match &self.form {
+            Form::Embedded(block) => &block.head,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Queries and what they are answered with, the same for every engine.
+
+mod pools;
+mod trades;
+mod wallet;
+
+pub use pools::{PoolStatesQuery, StateAt};
+pub use trades::{LowestTradeQuery, TradePlace, TradesPage, TradesQuery};
+pub use wallet::{Place, WalletPage, WalletQuery, WalletSummary};

@@ -1,0 +1,36 @@
+//! What can be asked about sales of an NFT contract.
+
+use alloy_primitives::Address;
+use model::chain::ChainId;
+use model::facts::{Market, Trade};
+
+/// Block number, and place among the trades of that block.
+pub type TradePlace = (u64, u32);
+
+/// Newest first.
+#[derive(Clone, Debug)]
+pub struct TradesQuery {
+    pub chain: ChainId,
+    pub contract: Address,
+    pub market: Option<Market>,
+    pub from_block: u64,
+    pub to_block: u64,
+    /// Where the page before this one ended.
+    pub after: Option<TradePlace>,
+    pub limit: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TradesPage {
+    pub trades: Vec<(TradePlace, Trade)>,
+    /// Whether anything follows.
+    pub more: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct LowestTradeQuery {
+    pub chain: ChainId,
+    pub contract: Address,
+    pub market: Option<Market>,
+    pub from_block: u64,
+}
