@@ -32,6 +32,9 @@ async fn blocks_come_out_as_they_went_in(engine: Engine) {
         }
     }
     assert!(view.block(CHAIN, 13).await.unwrap().is_none());
+    // What waits to be written knows what it holds.
+    let empty = home.store().prepare(CHAIN, empty_block(1, 0));
+    assert!(home.at(&chain, 1).bytes() > empty.bytes());
 }
 
 async fn receipts_come_out_with_logs_and_blooms(engine: Engine) {

@@ -4,6 +4,7 @@
 use alloy_primitives::{B256, keccak256};
 use store::{Event, EventKind, Reader, ReaderRow, Start, Store};
 
+use super::acknowledged::Acknowledged;
 use super::script::Dice;
 use crate::sim_block::CHAIN;
 
@@ -69,7 +70,7 @@ pub fn key(kind: u8, number: u64) -> Vec<u8> {
     [&[kind], &number.to_be_bytes()[..]].concat()
 }
 
-pub async fn read(store: &Store, until: Until) {
+pub async fn read(store: &Store, done: &Acknowledged, until: Until) {
     let mut reader = Reader::open(store, NAME, CHAIN, Start::Block(START)).await.unwrap();
     let rows = reader.rows(b"e", usize::MAX).await.unwrap();
     let last = rows.last().map(|row| Kept::unpack(row.value.as_ref().unwrap()));
@@ -80,6 +81,7 @@ pub async fn read(store: &Store, until: Until) {
         let Some(event) = reader.next().await.unwrap() else {
             if let Some(cursor) = at.take() {
                 reader.commit(cursor, std::mem::take(&mut open)).await.unwrap();
+                done.reader(count);
             }
             if until == Until::NothingIsLeft {
                 return;
@@ -91,8 +93,9 @@ pub async fn read(store: &Store, until: Until) {
         open.push(ReaderRow { key: key(b'e', count), value: Some(kept.pack()) });
         open.push(block_row(&reader, &event).await);
         (count, digest, at) = (count + 1, kept.digest, Some(event.cursor));
-        if dice.below(4) == 0 {
+        if dice.below(2) == 0 {
             reader.commit(event.cursor, std::mem::take(&mut open)).await.unwrap();
+            done.reader(count);
             at = None;
         }
     }

@@ -4,6 +4,7 @@
 //! The child is this test binary itself, told by a variable what to do. `script` says what it writes,
 //! `keeper` what its reader keeps, `proof` what must be true of that in the end.
 
+mod acknowledged;
 mod keeper;
 mod proof;
 mod script;
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use store::{Options, Store};
 
+use acknowledged::Acknowledged;
 use script::{Dice, Script};
 
 /// Folder, seed and mode.
@@ -34,8 +36,8 @@ enum Mode {
 const MODES: [Mode; 4] = [Mode::Both, Mode::Write, Mode::Read, Mode::Finish];
 
 fn options(folder: &Path) -> Options {
-    // So few that only what the reader needs is kept.
-    Options { cache_bytes: 8 << 20, journal_entries_min: 4, ..Options::new(folder) }
+    // Only what the reader needs is kept.
+    Options { cache_bytes: 8 << 20, journal_entries_min: 0, ..Options::new(folder) }
 }
 
 async fn open(folder: &Path) -> Store {
@@ -49,23 +51,24 @@ async fn child() {
     let [folder, seed, mode] = told.split('|').collect::<Vec<_>>().try_into().unwrap();
     let mode = MODES.into_iter().find(|m| format!("{m:?}") == mode).unwrap();
     let store = open(Path::new(folder)).await;
+    acknowledged::check(Path::new(folder), &store).await;
     let mut script = Script::at(&store, seed.parse().unwrap()).await;
+    let done = &Acknowledged::open(Path::new(folder));
     eprintln!("{READY}");
-    let pause = Duration::from_millis(1);
+    let reads = keeper::read(&store, done, keeper::Until::Killed);
     match mode {
-        Mode::Read => keeper::read(&store, keeper::Until::Killed).await,
-        Mode::Write => script.write(&store, usize::MAX, pause).await,
+        Mode::Read => reads.await,
+        Mode::Write => script.write(&store, done, usize::MAX).await,
         Mode::Both => {
-            let reads = keeper::read(&store, keeper::Until::Killed);
-            tokio::join!(script.write(&store, usize::MAX, pause), reads);
+            tokio::join!(script.write(&store, done, usize::MAX), reads);
         }
         Mode::Finish => {
             tokio::select! {
-                () = script.write(&store, 100, pause) => {}
-                () = keeper::read(&store, keeper::Until::Killed) => {}
+                () = script.write(&store, done, 100) => {}
+                () = reads => {}
             }
             script.complete(&store).await;
-            keeper::read(&store, keeper::Until::NothingIsLeft).await;
+            keeper::read(&store, done, keeper::Until::NothingIsLeft).await;
         }
     }
 }
@@ -83,8 +86,11 @@ fn start(folder: &Path, mode: Mode) -> Child {
 /// Lets it work for that long, then ends it without a word.
 fn kill_after(mut child: Child, at_work: Duration) {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let ready = lines.find(|line| line.as_ref().unwrap().contains(READY));
-    assert!(ready.is_some(), "{:?}", child.wait());
+    let before: Vec<String> =
+        lines.by_ref().map(Result::unwrap).take_while(|line| !line.contains(READY)).collect();
+    if child.try_wait().unwrap().is_some() {
+        panic!("the child ended by itself: {}", before.join("\n"));
+    }
     std::thread::sleep(at_work);
     assert_eq!(child.try_wait().unwrap(), None, "it works until it is killed");
     child.kill().unwrap();
@@ -98,8 +104,8 @@ async fn a_reader_that_is_killed_at_any_moment_sees_each_step_once() {
     let folder = scratch.path().join("store");
     let mut dice = Dice(SEED);
     for n in 0..kills {
-        // Now and then it only writes, and the reader is away for as long.
-        let mode = if n == 0 { Mode::Both } else { MODES[[0, 0, 1, 2][dice.below(4)]] };
+        // Every fourth time it only writes, and the reader is away for as long.
+        let mode = [Mode::Both, Mode::Write, Mode::Both, Mode::Read][(n % 4) as usize];
         let at_work = Duration::from_micros(dice.below(120_000) as u64);
         kill_after(start(&folder, mode), at_work);
         std::thread::sleep(Duration::from_millis(dice.below(20) as u64));

@@ -7,11 +7,14 @@ use alloy_primitives::B256;
 use store::{Change, Origin, PreparedBlock, Store, VerifiedBlock};
 use testkit::{SimChain, SimConfig};
 
+use super::acknowledged::Acknowledged;
 use crate::sim_block::{CHAIN, verified};
 
 /// Where the chain's first stored block is; history is filled below it.
 const FIRST: u64 = 40;
 const OLDEST: u64 = 25;
+/// Between two steps, so that the reader has its turn.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Numbers that follow from a seed.
 pub struct Dice(pub u64);
@@ -66,11 +69,12 @@ impl Script {
         script
     }
 
-    pub async fn write(&mut self, store: &Store, steps: usize, pause: Duration) {
+    pub async fn write(&mut self, store: &Store, done: &Acknowledged, steps: usize) {
         for _ in 0..steps {
             let step = self.next();
             self.commit(store, step).await;
-            tokio::time::sleep(pause).await;
+            done.commit(self.seq);
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
