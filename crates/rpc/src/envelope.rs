@@ -164,7 +164,7 @@ impl<'a> From<Strict<'a>> for Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    fn of(members: &[json_members::Member<'a>]) -> Self {
+    fn of(members: &[json_members::JsonMember<'a>]) -> Self {
         let mut envelope = Envelope::default();
         for (name, value) in members {
             let given = Some(*value).filter(|value| *value != b"null");

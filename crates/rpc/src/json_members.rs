@@ -8,10 +8,10 @@ use model::raw::reader::Reader;
 use std::borrow::Cow;
 
 /// A member's name and its value as written.
-pub type Member<'a> = (Cow<'a, [u8]>, &'a [u8]);
+pub type JsonMember<'a> = (Cow<'a, [u8]>, &'a [u8]);
 
 /// The members of the object that `text` is; `None` where it is no object.
-pub fn object(text: &[u8]) -> Option<Vec<Member<'_>>> {
+pub fn object(text: &[u8]) -> Option<Vec<JsonMember<'_>>> {
     let mut reader = Reader::new(text);
     let members = members(&mut reader)?;
     reader.is_at_end().then_some(members)
@@ -19,7 +19,7 @@ pub fn object(text: &[u8]) -> Option<Vec<Member<'_>>> {
 
 /// The members of an object up to one that is called `last` and is an object or a list. Of that, what
 /// is given is all the text from its beginning on. `None` where there is no such member.
-pub fn object_until<'a>(text: &'a [u8], last: &[u8]) -> Option<Vec<Member<'a>>> {
+pub fn object_until<'a>(text: &'a [u8], last: &[u8]) -> Option<Vec<JsonMember<'a>>> {
     let mut reader = Reader::new(text);
     let (mut members, mut is_first) = (Vec::with_capacity(4), true);
     reader.expect(b'{')?;
@@ -34,7 +34,7 @@ pub fn object_until<'a>(text: &'a [u8], last: &[u8]) -> Option<Vec<Member<'a>>> 
 }
 
 /// The members of each object of the list that `text` is.
-pub fn objects(text: &[u8]) -> Option<Vec<Vec<Member<'_>>>> {
+pub fn objects(text: &[u8]) -> Option<Vec<Vec<JsonMember<'_>>>> {
     let mut reader = Reader::new(text);
     let (mut list, mut is_first) = (Vec::new(), true);
     reader.expect(b'[')?;
@@ -44,7 +44,7 @@ pub fn objects(text: &[u8]) -> Option<Vec<Vec<Member<'_>>>> {
     reader.is_at_end().then_some(list)
 }
 
-fn members<'a>(reader: &mut Reader<'a>) -> Option<Vec<Member<'a>>> {
+fn members<'a>(reader: &mut Reader<'a>) -> Option<Vec<JsonMember<'a>>> {
     let (mut members, mut is_first) = (Vec::with_capacity(4), true);
     reader.expect(b'{')?;
     while let Some(name) = reader.next_name(&mut is_first)? {

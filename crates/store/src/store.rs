@@ -14,7 +14,7 @@ use crate::embedded::blocking::may_block;
 use crate::journal::{ReaderCommit, Version};
 use crate::options::{Options, TableSize, UpgradeProgress};
 use crate::prepared::{Change, Form, PreparedBlock};
-use crate::read::{Snapshot, View};
+use crate::read::{EngineView, View};
 use crate::{Error, embedded};
 
 /// Cheap to clone.
@@ -42,7 +42,7 @@ impl Store {
     /// A consistent look at everything as it is now.
     pub async fn view(&self) -> Result<View, Error> {
         match &self.engine {
-            Engine::Embedded(store) => Ok(View { snapshot: Snapshot::Embedded(store.view()) }),
+            Engine::Embedded(store) => Ok(View { engine: EngineView::Embedded(store.view()) }),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What others send: events from elsewhere, broken ones, and anything at all.
 
 use alloy_primitives::{Address, B256, Bytes};
-use model::chain::{Marketplace, MarketplaceContract};
+use model::chain::{MarketplaceContract, MarketplaceSection};
 use model::facts::Market;
 use model::raw::{Frame, Log};
 use proptest::prelude::*;
@@ -50,8 +50,8 @@ fn a_private_chain_lists_its_own_exchange() {
     let mut chain = eth();
     let contract =
         MarketplaceContract { protocol: "seaport".into(), version: "1.6".into(), address: ROUTER };
-    let asked = Marketplace { name: "OpenSea".into(), contracts: vec![contract.clone()] };
-    let unheard = Marketplace { name: "bazaar".into(), contracts: vec![contract] };
+    let asked = MarketplaceSection { name: "OpenSea".into(), contracts: vec![contract.clone()] };
+    let unheard = MarketplaceSection { name: "bazaar".into(), contracts: vec![contract] };
     let mut made = sale();
     made.logs[0].address = Some(ROUTER);
     for (place, found) in [(asked, vec![Market::OPENSEA]), (unheard, vec![])] {

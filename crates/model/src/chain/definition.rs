@@ -40,7 +40,7 @@ pub struct Chain {
     #[serde(default)]
     pub exchanges: Vec<Exchange>,
     #[serde(default)]
-    pub marketplaces: Vec<Marketplace>,
+    pub marketplaces: Vec<MarketplaceSection>,
     #[serde(default)]
     pub native_pools: Vec<NativePool>,
 }
@@ -74,7 +74,10 @@ impl Chain {
     }
 
     /// Which marketplace a contract belongs to, and which contract of it this is.
-    pub fn marketplace_at(&self, address: Address) -> Option<(&Marketplace, &MarketplaceContract)> {
+    pub fn marketplace_at(
+        &self,
+        address: Address,
+    ) -> Option<(&MarketplaceSection, &MarketplaceContract)> {
         self.marketplaces.iter().find_map(|marketplace| {
             let contract = marketplace.contracts.iter().find(|it| it.address == address)?;
             Some((marketplace, contract))
@@ -144,7 +147,7 @@ impl Stable {
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Marketplace {
+pub struct MarketplaceSection {
     pub name: String,
     pub contracts: Vec<MarketplaceContract>,
 }

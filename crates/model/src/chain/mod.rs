@@ -16,7 +16,7 @@ mod tests;
 
 pub use crate::exchange_families::{Exchange, ExchangeKind};
 pub use definition::{
-    Chain, Coin, Marketplace, MarketplaceContract, NativePool, Stable, Verification, Wrapped,
+    Chain, Coin, MarketplaceContract, MarketplaceSection, NativePool, Stable, Verification, Wrapped,
 };
 pub use id::ChainId;
 pub use operation::Operation;

@@ -5,7 +5,9 @@
 
 use serde::Deserialize;
 
-use super::definition::{Chain, Coin, Marketplace, NativePool, Stable, Verification, Wrapped};
+use super::definition::{
+    Chain, Coin, MarketplaceSection, NativePool, Stable, Verification, Wrapped,
+};
 use super::id::ChainId;
 use super::name;
 use super::operation::Operation;
@@ -32,7 +34,7 @@ pub struct PrivateChain {
     pub wrapped: Option<Wrapped>,
     pub stables: Option<Vec<Stable>>,
     pub exchanges: Option<Vec<Exchange>>,
-    pub marketplaces: Option<Vec<Marketplace>>,
+    pub marketplaces: Option<Vec<MarketplaceSection>>,
     pub native_pools: Option<Vec<NativePool>>,
 }
 

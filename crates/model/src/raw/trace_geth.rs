@@ -54,7 +54,7 @@ fn read_tree(text: &str) -> Result<Vec<Frame>, Malformed> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let seed = Calls { tree: &mut tree, path, levels: LEVELS_AT_ONCE };
         match below {
-            Below::Root(_) => Call(seed).deserialize(&mut reader),
+            Below::Root(_) => CallObject(seed).deserialize(&mut reader),
             Below::Calls(_) => seed.deserialize(&mut reader),
         }
         .map_err(|e| Malformed::new("debug_trace", &e.to_string()))?;
@@ -102,7 +102,7 @@ impl<'de> Visitor<'de> for Calls<'_, 'de> {
         for index in 0u32.. {
             let mut path = self.path.clone();
             path.push(index);
-            let call = Call(Calls { tree: &mut *self.tree, path, levels: self.levels });
+            let call = CallObject(Calls { tree: &mut *self.tree, path, levels: self.levels });
             if seq.next_element_seed(call)?.is_none() {
                 break;
             }
@@ -112,22 +112,22 @@ impl<'de> Visitor<'de> for Calls<'_, 'de> {
 }
 
 /// Reads one call, which stands at `path`.
-struct Call<'t, 'a>(Calls<'t, 'a>);
+struct CallObject<'t, 'a>(Calls<'t, 'a>);
 
-impl<'de> DeserializeSeed<'de> for Call<'_, 'de> {
+impl<'de> DeserializeSeed<'de> for CallObject<'_, 'de> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
         input.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Call<'_, 'de> {
+impl<'de> Visitor<'de> for CallObject<'_, 'de> {
     type Value = ();
     fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str("a call of the call tracer")
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Call(Calls { tree, path, levels }) = self;
+        let CallObject(Calls { tree, path, levels }) = self;
         // The place is taken before the children's, whatever order the fields come in.
         let place = tree.frames.len();
         tree.frames.push(Frame::default());

@@ -98,11 +98,11 @@ pub struct Link {
 struct Job {
     ids: Range<u64>,
     text: String,
-    reply: Reply,
+    reply: ReplySender,
 }
 
 /// The answer and how many bytes it was.
-type Reply = oneshot::Sender<Result<(Message, usize), Error>>;
+type ReplySender = oneshot::Sender<Result<(Message, usize), Error>>;
 
 impl Link {
     pub fn new(target: Target) -> Self {
@@ -139,7 +139,7 @@ impl Link {
 struct Owner {
     target: Target,
     socket: Socket,
-    pending: Vec<(Range<u64>, Reply)>,
+    pending: Vec<(Range<u64>, ReplySender)>,
 }
 
 impl Owner {

@@ -5,29 +5,29 @@ use model::chain::ChainId;
 use model::proof::Proof;
 use model::raw::Block;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::block::{BlockSummary, StoredTx};
 use crate::query::Place;
 use crate::{Coverage, Error};
 
 impl View {
     pub async fn coverage(&self, chain: ChainId) -> Result<Coverage, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.coverage(chain),
+        match &self.engine {
+            EngineView::Embedded(view) => view.coverage(chain),
         }
     }
 
     /// Chains that have at least one block.
     pub async fn chains(&self) -> Result<Vec<ChainId>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.chains(),
+        match &self.engine {
+            EngineView::Embedded(view) => view.chains(),
         }
     }
 
     /// The newest stored block.
     pub async fn head(&self, chain: ChainId) -> Result<Option<BlockSummary>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.head(chain),
+        match &self.engine {
+            EngineView::Embedded(view) => view.head(chain),
         }
     }
 
@@ -36,27 +36,27 @@ impl View {
         chain: ChainId,
         number: u64,
     ) -> Result<Option<BlockSummary>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.block_summary(chain, number),
+        match &self.engine {
+            EngineView::Embedded(view) => view.block_summary(chain, number),
         }
     }
 
     pub async fn parent_hash(&self, chain: ChainId, number: u64) -> Result<Option<B256>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.parent_hash(chain, number),
+        match &self.engine {
+            EngineView::Embedded(view) => view.parent_hash(chain, number),
         }
     }
 
     pub async fn number_of(&self, chain: ChainId, hash: B256) -> Result<Option<u64>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.number_of(chain, hash),
+        match &self.engine {
+            EngineView::Embedded(view) => view.number_of(chain, hash),
         }
     }
 
     /// Header and transactions, as the node RPC gives them.
     pub async fn block(&self, chain: ChainId, number: u64) -> Result<Option<Block>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.block(chain, number),
+        match &self.engine {
+            EngineView::Embedded(view) => view.block(chain, number),
         }
     }
 
@@ -66,8 +66,8 @@ impl View {
         chain: ChainId,
         number: u64,
     ) -> Result<Option<(Block, Proof)>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.whole_block(chain, number),
+        match &self.engine {
+            EngineView::Embedded(view) => view.whole_block(chain, number),
         }
     }
 
@@ -91,8 +91,8 @@ impl View {
         number: u64,
         index: u32,
     ) -> Result<Option<StoredTx>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.transaction(chain, number, index),
+        match &self.engine {
+            EngineView::Embedded(view) => view.transaction(chain, number, index),
         }
     }
     /// Transactions at places that an answer of the same view named, in their order, without frames. One
@@ -102,8 +102,8 @@ impl View {
         chain: ChainId,
         places: &[Place],
     ) -> Result<Vec<StoredTx>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.transactions_at(chain, places),
+        match &self.engine {
+            EngineView::Embedded(view) => view.transactions_at(chain, places),
         }
     }
 }

@@ -3,7 +3,7 @@
 use alloy_primitives::B256;
 use model::chain::ChainId;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 
 impl View {
@@ -11,8 +11,8 @@ impl View {
     /// agree on it, whatever reorgs, restarts and orders of writing lay between. The journal, readers,
     /// how many senders were checked and which pools and tokens are known are left out.
     pub async fn digest(&self, chain: ChainId) -> Result<B256, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.digest(chain),
+        match &self.engine {
+            EngineView::Embedded(view) => view.digest(chain),
         }
     }
 }

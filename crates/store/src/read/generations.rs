@@ -2,14 +2,14 @@
 
 use model::chain::ChainId;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 use crate::generations::Generations;
 
 impl View {
     pub async fn generations(&self, chain: ChainId) -> Result<Generations, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.generations(chain),
+        match &self.engine {
+            EngineView::Embedded(view) => view.generations(chain),
         }
     }
 }

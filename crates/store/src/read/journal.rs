@@ -2,15 +2,15 @@
 
 use model::chain::ChainId;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 use crate::journal::{Entry, Version};
 
 impl View {
     /// Answers made from this view hold until the chain has another version.
     pub async fn version(&self, chain: ChainId) -> Result<Version, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.version(chain),
+        match &self.engine {
+            EngineView::Embedded(view) => view.version(chain),
         }
     }
 
@@ -22,8 +22,8 @@ impl View {
         seq: u64,
         limit: usize,
     ) -> Result<Vec<Entry>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.journal_after(chain, seq, limit),
+        match &self.engine {
+            EngineView::Embedded(view) => view.journal_after(chain, seq, limit),
         }
     }
 }

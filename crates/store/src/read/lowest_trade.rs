@@ -2,7 +2,7 @@
 
 use model::facts::Trade;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 use crate::query::{LowestTradeQuery, TradePlace};
 
@@ -13,8 +13,8 @@ impl View {
         &self,
         q: &LowestTradeQuery,
     ) -> Result<Option<(TradePlace, Trade)>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.lowest_trade(q),
+        match &self.engine {
+            EngineView::Embedded(view) => view.lowest_trade(q),
         }
     }
 }

@@ -22,9 +22,9 @@ use crate::embedded;
 
 /// A consistent look at everything as it was when the view was taken.
 pub struct View {
-    pub(crate) snapshot: Snapshot,
+    pub(crate) engine: EngineView,
 }
 
-pub(crate) enum Snapshot {
+pub(crate) enum EngineView {
     Embedded(embedded::View),
 }

@@ -4,7 +4,7 @@ use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::facts::Pool;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 use crate::query::{PoolStatesQuery, StateAt};
 
@@ -12,8 +12,8 @@ impl View {
     /// Every known pool of a token, in no meaningful order. A coin that everything trades against has
     /// very many: ask for those with one other token instead.
     pub async fn pools_of(&self, chain: ChainId, token: Address) -> Result<Vec<Pool>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.pools_of(chain, token),
+        match &self.engine {
+            EngineView::Embedded(view) => view.pools_of(chain, token),
         }
     }
 
@@ -23,8 +23,8 @@ impl View {
         chain: ChainId,
         pairs: &[(Address, Address)],
     ) -> Result<Vec<Pool>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.pools_between(chain, pairs),
+        match &self.engine {
+            EngineView::Embedded(view) => view.pools_between(chain, pairs),
         }
     }
 
@@ -33,8 +33,8 @@ impl View {
         &self,
         q: &PoolStatesQuery<'_>,
     ) -> Result<Vec<Option<StateAt>>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.pool_states(q),
+        match &self.engine {
+            EngineView::Embedded(view) => view.pool_states(q),
         }
     }
 }

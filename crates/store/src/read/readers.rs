@@ -2,7 +2,7 @@
 
 use model::chain::ChainId;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 use crate::journal::{ReaderCursor, ReaderRow, ReaderStatus};
 
@@ -10,8 +10,8 @@ impl View {
     /// Every reader of a chain, by name.
     pub async fn readers(&self, chain: ChainId) -> Result<Vec<ReaderStatus>, Error> {
         let newest = self.coverage(chain).await?.newest();
-        let cursors = match &self.snapshot {
-            Snapshot::Embedded(view) => view.readers(chain)?,
+        let cursors = match &self.engine {
+            EngineView::Embedded(view) => view.readers(chain)?,
         };
         let status = |(name, cursor): (String, ReaderCursor)| {
             let lag_blocks = newest.map_or(0, |newest| (newest + 1).saturating_sub(cursor.next));
@@ -25,8 +25,8 @@ impl View {
         chain: ChainId,
         name: &str,
     ) -> Result<Option<ReaderCursor>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.reader_cursor(chain, name),
+        match &self.engine {
+            EngineView::Embedded(view) => view.reader_cursor(chain, name),
         }
     }
 
@@ -38,8 +38,8 @@ impl View {
         prefix: &[u8],
         limit: usize,
     ) -> Result<Vec<ReaderRow>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.reader_rows((chain, name), prefix, limit),
+        match &self.engine {
+            EngineView::Embedded(view) => view.reader_rows((chain, name), prefix, limit),
         }
     }
 }

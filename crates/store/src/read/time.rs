@@ -2,7 +2,7 @@
 
 use model::chain::ChainId;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 
 impl View {
@@ -12,8 +12,8 @@ impl View {
         chain: ChainId,
         timestamp: u64,
     ) -> Result<Option<u64>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.first_block_from(chain, timestamp),
+        match &self.engine {
+            EngineView::Embedded(view) => view.first_block_from(chain, timestamp),
         }
     }
 
@@ -23,8 +23,8 @@ impl View {
         chain: ChainId,
         timestamp: u64,
     ) -> Result<Option<u64>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.last_block_until(chain, timestamp),
+        match &self.engine {
+            EngineView::Embedded(view) => view.last_block_until(chain, timestamp),
         }
     }
 }

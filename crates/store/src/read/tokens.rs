@@ -4,13 +4,13 @@ use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::token::Token;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 
 impl View {
     pub async fn token(&self, chain: ChainId, address: Address) -> Result<Option<Token>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.token(chain, address),
+        match &self.engine {
+            EngineView::Embedded(view) => view.token(chain, address),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use model::chain::ChainId;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 
 impl View {
@@ -13,8 +13,8 @@ impl View {
         below: u64,
         limit: usize,
     ) -> Result<Vec<u64>, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.untraced_blocks(chain, below, limit),
+        match &self.engine {
+            EngineView::Embedded(view) => view.untraced_blocks(chain, below, limit),
         }
     }
 }

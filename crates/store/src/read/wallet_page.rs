@@ -1,13 +1,13 @@
 //! The transactions of a wallet, a page at a time.
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 use crate::query::{WalletPage, WalletQuery};
 
 impl View {
     pub async fn wallet_page(&self, q: &WalletQuery) -> Result<WalletPage, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.wallet_page(q),
+        match &self.engine {
+            EngineView::Embedded(view) => view.wallet_page(q),
         }
     }
 }

@@ -3,15 +3,15 @@
 use alloy_primitives::Address;
 use model::chain::ChainId;
 
-use super::{Snapshot, View};
+use super::{EngineView, View};
 use crate::Error;
 use crate::query::{WalletQuery, WalletSummary};
 
 impl View {
     /// How many rows the query has in all, whatever the page. The cost does not grow with the wallet.
     pub async fn wallet_total(&self, q: &WalletQuery) -> Result<u64, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.wallet_total(q),
+        match &self.engine {
+            EngineView::Embedded(view) => view.wallet_total(q),
         }
     }
 
@@ -20,8 +20,8 @@ impl View {
         chain: ChainId,
         address: Address,
     ) -> Result<WalletSummary, Error> {
-        match &self.snapshot {
-            Snapshot::Embedded(view) => view.wallet_summary(chain, address),
+        match &self.engine {
+            EngineView::Embedded(view) => view.wallet_summary(chain, address),
         }
     }
 }

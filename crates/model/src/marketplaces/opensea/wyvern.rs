@@ -45,7 +45,7 @@ fn sales_of(context: &TxContext, event: &SaleEvent, since: usize) -> Option<Vec<
 
     let (seller, moved) = sold(&transfers, maker, taker)?;
     let buyer = if seller == maker { taker } else { maker };
-    let call = context.calldata(event.exchange).and_then(Call::read);
+    let call = context.calldata(event.exchange).and_then(AtomicMatch::read);
     let currency = match &call {
         Some(call) => call.currency,
         None => {
@@ -99,13 +99,13 @@ fn sold<'a>(
 }
 
 /// What the events leave out and the call holds.
-struct Call {
+struct AtomicMatch {
     currency: Address,
     fee_on_top_bps: U256,
 }
 
-impl Call {
-    fn read(input: &[u8]) -> Option<Call> {
+impl AtomicMatch {
+    fn read(input: &[u8]) -> Option<AtomicMatch> {
         let words = Words(input.strip_prefix(&ATOMIC_MATCH)?);
         // Seven addresses for each order, then nine numbers for each, then four small ones for each.
         const SELL_FEE_RECIPIENT: usize = 10;
@@ -119,7 +119,7 @@ impl Call {
         let listed = !words.address(SELL_FEE_RECIPIENT)?.is_zero();
         let fee = words.uint(if listed { SELL_TAKER_FEE } else { BUY_MAKER_FEE })?;
         let fee_on_top_bps = if split { fee } else { U256::ZERO };
-        Some(Call { currency: words.address(SELL_CURRENCY)?, fee_on_top_bps })
+        Some(AtomicMatch { currency: words.address(SELL_CURRENCY)?, fee_on_top_bps })
     }
 
     fn fee_on_top(&self, price: U256) -> U256 {

@@ -20,14 +20,14 @@ const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 
 /// How much of a block to read.
 #[derive(Clone, Copy, PartialEq)]
-enum Parts {
+enum BlockParts {
     Transactions,
     Everything,
 }
 
 impl View {
     pub fn block(&self, chain: ChainId, number: u64) -> Result<Option<Block>, Error> {
-        let read = may_block(|| self.read_block(chain, number, Parts::Transactions))?;
+        let read = may_block(|| self.read_block(chain, number, BlockParts::Transactions))?;
         Ok(read.map(|(block, _)| block))
     }
 
@@ -36,14 +36,14 @@ impl View {
         chain: ChainId,
         number: u64,
     ) -> Result<Option<(Block, Proof)>, Error> {
-        may_block(|| self.read_block(chain, number, Parts::Everything))
+        may_block(|| self.read_block(chain, number, BlockParts::Everything))
     }
 
     fn read_block(
         &self,
         chain: ChainId,
         number: u64,
-        parts: Parts,
+        parts: BlockParts,
     ) -> Result<Option<(Block, Proof)>, Error> {
         let Some(row) = self.snapshot.get(&self.tables.headers, keys::block(chain, number))? else {
             return Ok(None);
@@ -67,7 +67,7 @@ impl View {
                 let index = block.txs.len() as u32;
                 let part = groups::take(&mut rest).ok_or(BROKEN_TXS)?;
                 let row = packer.unpack(index, part).ok_or(BROKEN_TXS)?;
-                if parts == Parts::Everything {
+                if parts == BlockParts::Everything {
                     block.receipts.push(self.with_logs(chain, number, index, &row)?);
                 }
                 block.txs.push(row.tx);
@@ -76,7 +76,7 @@ impl View {
         if block.txs.len() != summary.tx_count as usize {
             return Err(BROKEN_TXS);
         }
-        if parts == Parts::Everything && summary.has_traces {
+        if parts == BlockParts::Everything && summary.has_traces {
             let frames = (0..summary.tx_count).map(|i| self.frames(chain, number, i));
             block.traces = Some(frames.collect::<Result<_, _>>()?);
         }

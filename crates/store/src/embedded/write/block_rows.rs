@@ -95,7 +95,7 @@ impl BlockRows {
     ) {
         let mut txs = Vec::with_capacity(4096);
         pack_block_ref(&summary.block_ref(), &mut txs);
-        let (mut logs, mut traces) = (Parts::default(), Parts::default());
+        let (mut logs, mut traces) = (OptionalGroup::default(), OptionalGroup::default());
         let mut part = Vec::with_capacity(1024);
         let first = group * GROUP;
         for (index, tx) in (first..).zip(block.txs.iter().skip(first as usize)).take(GROUP as usize)
@@ -136,13 +136,13 @@ impl BlockRows {
 
 /// A group that is written only if any of its parts holds something.
 #[derive(Default)]
-struct Parts {
+struct OptionalGroup {
     row: Vec<u8>,
     part: Vec<u8>,
     is_needed: bool,
 }
 
-impl Parts {
+impl OptionalGroup {
     fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.part.clear();
         write(&mut self.part);

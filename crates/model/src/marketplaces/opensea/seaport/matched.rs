@@ -3,7 +3,7 @@
 //! From 1.2 on `OrdersMatched` lists the orders of one match; before it they have no recipient.
 
 use super::order::{Item, MATCHED, Order};
-use super::payment::{Parties, Payment, add};
+use super::payment::{OrderParties, Payment, add};
 use crate::marketplaces::sale::Sale;
 use crate::marketplaces::tx_context::TxContext;
 
@@ -46,7 +46,7 @@ pub fn sales(group: &[Order], sales: &mut Vec<Sale>) {
         if is_swap || !order.nfts_asked().is_empty() {
             continue;
         }
-        let parties = Parties {
+        let parties = OrderParties {
             seller: order.offerer,
             buyer: bid.map(|bid| bid.offerer).or(order.meant_for()).unwrap_or(order.recipient),
         };

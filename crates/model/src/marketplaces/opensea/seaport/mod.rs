@@ -11,7 +11,7 @@ use crate::marketplaces::marketplace::Protocol;
 use crate::marketplaces::sale::Sale;
 use crate::marketplaces::tx_context::TxContext;
 use order::{FULFILLED, Item, MATCHED, Order};
-use payment::{Parties, Payment, add};
+use payment::{OrderParties, Payment, add};
 
 pub const PROTOCOL: Protocol = Protocol {
     name: "seaport",
@@ -46,11 +46,11 @@ fn single(order: &Order, sales: &mut Vec<Sale>) {
     if !given.is_empty() && asked.is_empty() {
         let paid = Payment::of(&order.consideration);
         let certain = paid.certain && order.offer.iter().all(Item::is_nft);
-        let parties = Parties { seller: order.offerer, buyer: order.recipient };
+        let parties = OrderParties { seller: order.offerer, buyer: order.recipient };
         add(order.event, parties, &given, Payment { certain, ..paid }, sales);
     } else if given.is_empty() && !asked.is_empty() && !order.offer.is_empty() {
         // The seller pays fees out of what the bidder offered.
-        let parties = Parties { seller: order.recipient, buyer: order.offerer };
+        let parties = OrderParties { seller: order.recipient, buyer: order.offerer };
         add(order.event, parties, &asked, Payment::of(&order.offer), sales);
     }
     // NFTs on both sides are a swap: nothing says what either is worth.

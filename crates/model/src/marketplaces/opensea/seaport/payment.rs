@@ -6,7 +6,7 @@ use super::order::Item;
 use crate::marketplaces::sale::{Sale, add_token};
 use crate::marketplaces::tx_context::SaleEvent;
 
-pub struct Parties {
+pub struct OrderParties {
     pub seller: Address,
     pub buyer: Address,
 }
@@ -39,7 +39,7 @@ impl Payment {
 /// One trade for each contract; each carries the whole price.
 pub fn add(
     event: &SaleEvent,
-    parties: Parties,
+    parties: OrderParties,
     nfts: &[&Item],
     paid: Payment,
     sales: &mut Vec<Sale>,
