@@ -254,7 +254,7 @@ async fn a_server_follows_its_chain_while_it_reads_anew() {
     until_current(&client).await;
     let log = server.log();
     assert!(!log.contains("panicked") && !log.contains("ERROR"), "{log}");
-    assert!(log.contains("the chain reorganised"), "{log}");
+    assert!(log.contains("old blocks were replaced"), "{log}");
     assert!(server.terminate().success());
 
     let calm = serve("calm", true);
