@@ -26,7 +26,7 @@ pub async fn run(headwater: &Path, huge: u64) -> Result<()> {
         start.elapsed().as_secs_f64()
     ))?;
     say("(b) wallet page, requests/s, best of alternated runs")?;
-    for (name, cache) in [("kept answers", "67108864"), ("nothing kept", "0")] {
+    for (name, cache) in [("cached", "67108864"), ("nothing cached", "0")] {
         let server =
             serve(headwater, folder.path(), &[], &[("HEADWATER__API__ANSWER_CACHE_BYTES", cache)])
                 .await?;
@@ -101,7 +101,9 @@ pub fn bare(address: &str, file: &Path) -> Result<()> {
 
 /// One request at a time, so that time is what one costs.
 async fn sizes(url: &str, huge: u64) -> Result<()> {
-    say("(c) first page of 100 rows with its total, one request at a time, median, nothing kept")?;
+    say(
+        "(c) first page of 100 rows with its total, one request at a time, median, nothing cached",
+    )?;
     let questions =
         [("whole history", ""), ("a range of blocks", "&from_block=1&to_block=99999999")];
     for (name, extra) in questions {

@@ -39,7 +39,7 @@ pub async fn run(headwater: &Path) -> Result<()> {
         against_bare(&server.url, pools).await?;
     }
     server.process.stop()?;
-    say("    one request at a time, median, no answers kept")?;
+    say("    one request at a time, median, nothing cached")?;
     let kept = [("HEADWATER__API__ANSWER_CACHE_BYTES", "0")];
     for (name, when) in
         [("newest", When::Newest), ("a day", When::OneDay), ("any block", When::Any)]

@@ -28,8 +28,9 @@ pub async fn run(headwater: &Path, huge: u64) -> Result<()> {
         "made a store with a contract of {huge} trades in {:.0} s",
         start.elapsed().as_secs_f64()
     ))?;
-    say("(g) NFT contract, one request at a time, median")?;
-    let server = serve(headwater, folder.path(), &[], &[]).await?;
+    say("(g) NFT contract, one request at a time, median, nothing cached")?;
+    let uncached = [("HEADWATER__API__ANSWER_CACHE_BYTES", "0")];
+    let server = serve(headwater, folder.path(), &[], &uncached).await?;
     for (name, path) in [
         ("page of 100 trades", "trades?limit=100"),
         ("page of 25, one market", "trades?limit=25&marketplace=blur"),

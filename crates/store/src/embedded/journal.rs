@@ -1,9 +1,9 @@
 //! The journal's rows: entries by sequence, and the chain's version.
 
-use super::codec::journal::{unpack_entry, unpack_version};
 use model::chain::ChainId;
 use tokio::sync::watch;
 
+use super::codec::journal::{unpack_entry, unpack_version};
 use super::keys;
 use super::open::Store;
 use super::read::View;
@@ -44,6 +44,9 @@ impl View {
 
 impl Store {
     pub fn version(&self, chain: ChainId) -> Result<Version, Error> {
+        if let Some(version) = self.inner.versions.get(chain) {
+            return Ok(version);
+        }
         read_version(self.inner.tables.meta.get(keys::version(chain))?.as_deref())
     }
 

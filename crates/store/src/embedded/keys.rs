@@ -43,8 +43,11 @@ pub fn chain(chain: ChainId) -> [u8; 8] {
 
 /// In the table of what the store knows of itself: the chain's newest journal entry and generation.
 pub fn version(chain: ChainId) -> [u8; 16] {
-    join!(16: b"version/", chain.0.to_be_bytes())
+    join!(16: VERSIONS, chain.0.to_be_bytes())
 }
+
+/// In front of every chain's version.
+pub const VERSIONS: &[u8] = b"version/";
 
 /// In the same table: the oldest journal entry that is kept.
 pub fn journal_tail(chain: ChainId) -> [u8; 13] {

@@ -23,6 +23,7 @@ mod sizes;
 mod tables;
 mod tokens;
 mod upgrade;
+mod versions;
 mod write;
 
 pub use open::Store;

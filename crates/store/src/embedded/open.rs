@@ -14,6 +14,7 @@ use super::engine::{self, Snapshot};
 use super::read::View;
 use super::tables::Tables;
 use super::upgrade;
+use super::versions::Versions;
 use crate::Error;
 use crate::generations::Fingerprint;
 use crate::options::{Options, UpgradeProgress};
@@ -35,6 +36,7 @@ pub struct Inner {
     /// Who finds the facts that this process commits, as far as it was said.
     pub decoders: Mutex<HashMap<ChainId, Fingerprint>>,
     pub announcements: Announcements,
+    pub versions: Versions,
     /// One commit at a time: counts are read, changed and written.
     pub writing: Mutex<()>,
     pub durable: bool,
@@ -60,12 +62,14 @@ impl Store {
         let format = upgrade::format_of(&db, path)?;
         let tables = Arc::new(Tables::open(&db)?);
         upgrade::run(&db, &tables, format, progress)?;
+        let versions = Versions::read(&Snapshot::of(&db), &tables)?;
         let inner = Inner {
             db,
             tables,
             known_pools: Cache::new(KNOWN_POOLS_MAX),
             decoders: Mutex::default(),
             announcements: Announcements::default(),
+            versions,
             writing: Mutex::new(()),
             durable: options.durable,
             journal_entries_min: options.journal_entries_min,

@@ -51,6 +51,8 @@ pub struct Batch<'a> {
     decoder: Fingerprint,
     pub(super) seq: u64,
     entries: Vec<Entry>,
+    /// The one that this batch writes, if it does.
+    version: Option<Version>,
 }
 
 impl<'a> Batch<'a> {
@@ -74,6 +76,7 @@ impl<'a> Batch<'a> {
             decoder: store.decoder(chain),
             seq: view.version(chain)?.seq,
             entries: Vec::new(),
+            version: None,
         })
     }
 
@@ -247,6 +250,7 @@ impl<'a> Batch<'a> {
     fn put_version(&mut self, generation: u8) {
         let table = self.store.inner.tables.meta.clone();
         let version = Version { seq: self.seq, generation };
+        self.version = Some(version);
         self.put(&table, keys::version(self.chain), pack_version(version));
     }
 
@@ -264,7 +268,13 @@ impl<'a> Batch<'a> {
         }
         let inner = &self.store.inner;
         let durability = if inner.durable { durability } else { Durability::Later };
+        if self.version.is_some() {
+            inner.versions.forget(self.chain);
+        }
         engine::write(&inner.db, self.ops, durability)?;
+        if let Some(version) = self.version {
+            inner.versions.set(self.chain, version);
+        }
         inner.announcements.announce(self.chain, self.seq);
         Ok(())
     }
