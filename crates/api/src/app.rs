@@ -13,11 +13,14 @@ use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
 use crate::data::price::memory::PriceMemory;
+use crate::data::response::DataResponse;
 use crate::error::ApiError;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
 use crate::meters::Meters;
+use crate::readiness::ProblemsFn;
 use crate::redecode_control::RedecodeControl;
+use crate::request_key::RequestKey;
 use crate::response_cache::ResponseCache;
 use crate::served_chain::ServedChain;
 use crate::tokens::{TokenLists, Tokens};
@@ -33,6 +36,7 @@ pub struct Parts {
     pub keys: KeyRing,
     pub status_access: StatusAccess,
     pub redecode: Box<dyn RedecodeControl>,
+    pub problems: ProblemsFn,
     pub cursor_key: CursorKey,
     pub labels: Labels,
     pub price: PriceConfig,
@@ -113,6 +117,15 @@ impl App {
     pub fn served_by_name(&self, name: &str) -> Result<&ServedChain, ApiError> {
         let served = self.parts.table.find(name).and_then(|chain| self.served(chain.id));
         served.ok_or_else(|| ApiError::NotFound("this chain is not served here".into()))
+    }
+
+    /// The response to the same request, if nothing was written of its chain since.
+    pub async fn cached(
+        &self,
+        key: &RequestKey,
+        chain: ChainId,
+    ) -> Result<Option<DataResponse>, ApiError> {
+        Ok(self.responses.get(key, self.parts.store.version(chain).await?))
     }
 
     /// The chains served, for messages to people.

@@ -49,20 +49,20 @@ impl RedecodeTarget {
 /// How a run ended for one chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum RedecodeResult {
     NothingToDo,
     Done { blocks: u64 },
     Stopped,
     Failed { error: String },
 }
 
-impl From<Result<RedecodeOutcome, ingest::Error>> for Ended {
+impl From<Result<RedecodeOutcome, ingest::Error>> for RedecodeResult {
     fn from(outcome: Result<RedecodeOutcome, ingest::Error>) -> Self {
         match outcome {
-            Ok(RedecodeOutcome::NothingToDo) => Ended::NothingToDo,
-            Ok(RedecodeOutcome::Done { blocks }) => Ended::Done { blocks },
-            Ok(RedecodeOutcome::Stopped) => Ended::Stopped,
-            Err(error) => Ended::Failed { error: error.to_string() },
+            Ok(RedecodeOutcome::NothingToDo) => RedecodeResult::NothingToDo,
+            Ok(RedecodeOutcome::Done { blocks }) => RedecodeResult::Done { blocks },
+            Ok(RedecodeOutcome::Stopped) => RedecodeResult::Stopped,
+            Err(error) => RedecodeResult::Failed { error: error.to_string() },
         }
     }
 }
@@ -76,7 +76,7 @@ pub struct ChainStatus {
     /// Whether a run is queued or under way.
     pub is_queued: bool,
     /// How the last run ended.
-    pub ended: Option<Ended>,
+    pub ended: Option<RedecodeResult>,
 }
 
 /// What the worker and those who ask it share.
@@ -92,7 +92,7 @@ struct Queue {
     waiting: VecDeque<(usize, bool)>,
     running: Option<usize>,
     /// By place.
-    ended: Vec<Option<Ended>>,
+    ended: Vec<Option<RedecodeResult>>,
     is_stopping: bool,
 }
 
@@ -231,7 +231,14 @@ async fn run(store: Store, shared: Arc<Shared>) {
         // Half of the processors: requests and new blocks want theirs.
         let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
         let options = RedecodeOptions { force, threads: (processors / 2).max(1) };
-        let outcome = redecode::redecode(&store, &target.chain, options, &target.progress).await;
+        let (store, chain, progress) =
+            (store.clone(), target.chain.clone(), target.progress.clone());
+        // A task of its own: its panic is the end of this run, not of the worker.
+        let run = async move { redecode::redecode(&store, &chain, options, &progress).await };
+        let outcome = tokio::spawn(run).await.unwrap_or_else(|error| {
+            let (doing, message) = ("redecode".to_owned(), error.to_string());
+            Err(ingest::Error::Panicked { doing, message })
+        });
         if let Err(error) = &outcome {
             tracing::error!(chain.id = target.chain.id.0, %error, "redecode failed");
         }

@@ -11,8 +11,11 @@ use tokio::task::JoinSet;
 use crate::commit::Committer;
 use crate::config::Config;
 use crate::context::Context;
-use crate::progress::Progress;
+use crate::error::Error;
+use crate::pipeline::{DecodeFn, Pipeline};
+use crate::progress::{Progress, Task};
 use crate::source::NodeSource;
+use crate::supervise::supervise;
 use crate::{backfill, follow, retrace};
 
 pub struct Options {
@@ -22,6 +25,8 @@ pub struct Options {
     pub config: Config,
     /// The oldest block to fill down to.
     pub from_block: u64,
+    /// `decoder_of` the chain.
+    pub decode: DecodeFn,
 }
 
 /// A running ingest. Dropping it stops the work; what was committed stays.
@@ -35,11 +40,12 @@ pub struct ChainIngest {
 
 impl ChainIngest {
     pub fn start(options: Options) -> Self {
-        let Options { chain, pool, store, config, from_block } = options;
+        let Options { chain, pool, store, config, from_block, decode } = options;
         let progress = Arc::new(Progress::default());
         let committer = Committer::new(store.clone(), chain.clone(), progress.clone());
+        let pipeline = Pipeline::new(store.clone(), chain.clone(), decode);
         let context = Context {
-            source: NodeSource::new(pool.clone(), chain.clone(), store.clone(), config.traces),
+            source: NodeSource::new(pool.clone(), chain.clone(), pipeline, config.traces),
             store,
             committer: Arc::new(committer),
             config,
@@ -47,9 +53,16 @@ impl ChainIngest {
             progress: progress.clone(),
         };
         let mut tasks = JoinSet::new();
-        tasks.spawn(follow::run(context.clone()));
-        tasks.spawn(backfill::run(context.clone()));
-        tasks.spawn(retrace::run(context));
+        tasks.spawn(keep(context.clone(), Task::Follow, follow::run));
+        tasks.spawn(keep(context.clone(), Task::Backfill, backfill::run));
+        tasks.spawn(keep(context, Task::Retrace, retrace::run));
         ChainIngest { chain, pool, progress, from_block, _tasks: tasks }
     }
+}
+
+async fn keep<F>(context: Context, task: Task, run: fn(Context) -> F)
+where
+    F: Future<Output = Result<(), Error>> + Send + 'static,
+{
+    supervise(&context.progress, context.chain_id(), task, || run(context.clone())).await;
 }

@@ -23,6 +23,9 @@ pub enum Error {
     Store(#[from] store::Error),
     #[error("the ingest of this chain was stopped")]
     Stopped,
+    /// A fault in this program, not in what it was given.
+    #[error("{doing} panicked: {message}; please report this, with the block")]
+    Panicked { doing: String, message: String },
 }
 
 impl Error {
@@ -30,7 +33,7 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         match self {
             Error::Store(error) => error.is_retryable(),
-            Error::Stopped => false,
+            Error::Stopped | Error::Panicked { .. } => false,
             _ => true,
         }
     }

@@ -11,7 +11,8 @@ use crate::source::FetchedBlock;
 /// A chain that moves while it is read is nothing to speak of, unless it never stops.
 const MOVES_UNTOLD: u32 = 5;
 
-pub(crate) async fn run(context: Context) {
+/// Ends when the nodes were let go, or with an error that does not heal by asking again.
+pub(crate) async fn run(context: Context) -> Result<(), Error> {
     let mut heads = context.source.pool.heads();
     // A head may be known already.
     heads.mark_changed();
@@ -22,7 +23,7 @@ pub(crate) async fn run(context: Context) {
             // A new head or a little time, whatever comes first.
             let _ = tokio::time::timeout(PAUSE, heads.changed()).await;
         } else if heads.changed().await.is_err() {
-            return;
+            return Ok(());
         }
         let Some(head) = *heads.borrow_and_update() else { continue };
         context.progress.set_node_head(head.number);
@@ -37,8 +38,7 @@ pub(crate) async fn run(context: Context) {
                     context.wait_because(Task::Follow, &error);
                 }
                 if !error.is_retryable() {
-                    tracing::error!(%error, "stopped following the head");
-                    return;
+                    return Err(error);
                 }
             }
         }

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::commit::Committer;
 use crate::error::Error;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, decoder_of};
 use crate::source::files::{self, BlockFileError};
 use crate::verify::{Lie, Senders};
 
@@ -69,7 +69,7 @@ pub async fn import(
     crate::redecode::declare(store, chain).await?;
     let chain = Arc::new(chain.clone());
     let reading = Arc::new(FileReaders {
-        pipeline: Pipeline::new(store.clone(), chain.clone()),
+        pipeline: Pipeline::new(store.clone(), chain.clone(), decoder_of(&chain)),
         files: files.to_vec(),
         next: AtomicUsize::new(0),
     });

@@ -15,16 +15,24 @@ use store::{PreparedBlock, Store, VerifiedBlock};
 
 use crate::verify::{Lie, Rules, Senders, verify};
 
+/// Finds the facts of a block.
+pub type DecodeFn = Arc<dyn Fn(&Block) -> Facts + Send + Sync>;
+
+/// The decoders that the chain's table names.
+pub fn decoder_of(chain: &Chain) -> DecodeFn {
+    let decoder = Decoder::new(chain);
+    Arc::new(move |block| decoder.decode(block))
+}
+
 pub(crate) struct Pipeline {
     store: Store,
     chain: Arc<Chain>,
-    decoder: Decoder,
+    decode: DecodeFn,
 }
 
 impl Pipeline {
-    pub fn new(store: Store, chain: Arc<Chain>) -> Self {
-        let decoder = Decoder::new(&chain);
-        Pipeline { store, chain, decoder }
+    pub fn new(store: Store, chain: Arc<Chain>, decode: DecodeFn) -> Self {
+        Pipeline { store, chain, decode }
     }
 
     pub fn run(&self, mut block: Block, senders: Senders) -> Result<PreparedBlock, Lie> {
@@ -45,7 +53,7 @@ impl Pipeline {
 
     /// Trades that a block does not bear out are kept and counted.
     fn decode(&self, block: &Block) -> Facts {
-        let facts = self.decoder.decode(block);
+        let facts = (self.decode)(block);
         let doubtful = facts.trades.iter().filter(|trade| !trade.reconciled).count() as u64;
         for (name, count) in [
             ("headwater_trades_decoded_total", facts.trades.len() as u64),

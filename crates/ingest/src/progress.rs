@@ -19,15 +19,45 @@ pub struct Progress {
     missing: AtomicU64,
     node_head: AtomicU64,
     /// One place per task, so that none speaks for the other.
-    waiting: Mutex<[Option<String>; 2]>,
+    tasks: Mutex<[TaskStatus; 3]>,
     last_reorg: Mutex<Option<ReorgStatus>>,
 }
 
-/// The two tasks of a chain's ingest.
+/// The tasks of a chain's ingest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     Follow,
     Backfill,
+    Retrace,
+}
+
+impl Task {
+    const ALL: [Task; 3] = [Task::Follow, Task::Backfill, Task::Retrace];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Task::Follow => "following the head",
+            Task::Backfill => "filling history",
+            Task::Retrace => "tracing stored blocks",
+        }
+    }
+}
+
+impl std::fmt::Display for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How one task of a chain's ingest is getting on.
+#[derive(Clone, Debug, Default, Serialize, PartialEq)]
+pub struct TaskStatus {
+    /// What it waits for, where it waits: mostly a node.
+    pub waiting: Option<String>,
+    /// Why it ended and was started again, until it gets on again.
+    pub failed: Option<String>,
+    /// How often it was started again since this process started.
+    pub restarts: u64,
 }
 
 #[derive(Clone, Debug, Serialize, PartialEq)]
@@ -51,6 +81,10 @@ pub struct IngestStatus {
     pub node_head: u64,
     /// Why nothing moves, where nothing does.
     pub waiting: Option<String>,
+    /// Tasks that ended and were started again, with the reason, until they get on again.
+    pub failed: Vec<String>,
+    /// How often a task was started again since this process started.
+    pub restarts: u64,
     pub last_reorg: Option<ReorgStatus>,
 }
 
@@ -81,27 +115,50 @@ impl Progress {
         self.node_head.store(number, Ordering::Relaxed);
     }
 
-    /// Says whether that is news.
+    /// None: it gets on. Says whether that is news.
     pub fn set_waiting(&self, task: Task, why: Option<String>) -> bool {
-        let mut waiting = lock(&self.waiting);
-        let [follow, backfill] = &mut *waiting;
-        let place = match task {
-            Task::Follow => follow,
-            Task::Backfill => backfill,
-        };
-        let is_news = *place != why;
-        *place = why;
+        let mut tasks = lock(&self.tasks);
+        let status = status_of(&mut tasks, task);
+        if why.is_none() {
+            status.failed = None;
+        }
+        let is_news = status.waiting != why;
+        status.waiting = why;
         is_news
     }
 
-    /// Both tasks often wait for the same reason; it is told once.
+    /// It ended, and will be started again.
+    pub fn set_failed(&self, task: Task, why: &str) {
+        let mut tasks = lock(&self.tasks);
+        let status = status_of(&mut tasks, task);
+        (status.waiting, status.failed) = (None, Some(why.to_owned()));
+        status.restarts += 1;
+    }
+
+    pub fn task(&self, task: Task) -> TaskStatus {
+        status_of(&mut lock(&self.tasks), task).clone()
+    }
+
+    /// Tasks often wait for the same reason; it is told once.
     fn waiting(&self) -> Option<String> {
-        let waiting = lock(&self.waiting);
-        match &*waiting {
-            [Some(a), Some(b)] if a != b => Some(format!("{a}; history: {b}")),
-            [Some(why), _] | [None, Some(why)] => Some(why.clone()),
-            [None, None] => None,
+        let mut reasons: Vec<String> = Vec::new();
+        let mut text = String::new();
+        for task in Task::ALL {
+            let Some(why) = self.task(task).waiting.filter(|why| !reasons.contains(why)) else {
+                continue;
+            };
+            if !text.is_empty() {
+                text += &format!("; {task}: ");
+            }
+            text += &why;
+            reasons.push(why);
         }
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn failed(&self) -> Vec<String> {
+        let told = |task| self.task(task).failed.map(|why| format!("{task}: {why}"));
+        Task::ALL.into_iter().filter_map(told).collect()
     }
 
     pub fn snapshot(&self) -> IngestStatus {
@@ -114,8 +171,19 @@ impl Progress {
             blocks_missing: self.missing.load(Ordering::Relaxed),
             node_head: self.node_head.load(Ordering::Relaxed),
             waiting: self.waiting(),
+            failed: self.failed(),
+            restarts: Task::ALL.iter().map(|task| self.task(*task).restarts).sum(),
             last_reorg: lock(&self.last_reorg).clone(),
         }
+    }
+}
+
+fn status_of(tasks: &mut [TaskStatus; 3], task: Task) -> &mut TaskStatus {
+    let [follow, backfill, retrace] = tasks;
+    match task {
+        Task::Follow => follow,
+        Task::Backfill => backfill,
+        Task::Retrace => retrace,
     }
 }
 
@@ -130,7 +198,7 @@ mod tests {
         assert!(progress.set_waiting(Task::Follow, Some("a".into())));
         assert!(!progress.set_waiting(Task::Follow, Some("a".into())), "told already");
         assert!(progress.set_waiting(Task::Backfill, Some("b".into())));
-        assert_eq!(waiting().as_deref(), Some("a; history: b"));
+        assert_eq!(waiting().as_deref(), Some("a; filling history: b"));
         progress.set_waiting(Task::Follow, None);
         assert_eq!(waiting().as_deref(), Some("b"));
         progress.set_waiting(Task::Follow, Some("b".into()));
@@ -138,5 +206,17 @@ mod tests {
         progress.set_waiting(Task::Backfill, None);
         progress.set_waiting(Task::Follow, None);
         assert_eq!(waiting(), None);
+    }
+    #[test]
+    fn a_task_that_failed_says_so_until_it_gets_on() {
+        let progress = Progress::default();
+        progress.set_failed(Task::Follow, "it panicked: oh");
+        progress.set_waiting(Task::Follow, Some("no node".into()));
+        let status = progress.snapshot();
+        assert_eq!(status.failed, ["following the head: it panicked: oh"]);
+        assert_eq!((status.restarts, status.waiting.as_deref()), (1, Some("no node")));
+        progress.set_waiting(Task::Follow, None);
+        let status = progress.snapshot();
+        assert_eq!((status.failed.len(), status.restarts), (0, 1));
     }
 }

@@ -34,8 +34,8 @@ pub use journal::{
 pub use options::{Options, TableSize, UpgradeProgress};
 pub use prepared::{Change, PreparedBlock};
 pub use query::{
-    LowestTradeQuery, Place, PoolStatesQuery, StateAt, TradePlace, TradesPage, TradesQuery,
-    WalletPage, WalletQuery, WalletSummary,
+    LowestTradeQuery, Place, PoolStatesQuery, StateAt, StoredTrade, TradePlace, TradesPage,
+    TradesQuery, WalletPage, WalletQuery, WalletSummary,
 };
 pub use read::View;
 pub use reader::{Reader, Start};

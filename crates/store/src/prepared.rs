@@ -8,10 +8,10 @@ use crate::embedded;
 
 /// Made by `Store::prepare`. Preparing needs no other block, so many workers do it at once.
 pub struct PreparedBlock {
-    pub(crate) form: Form,
+    pub(crate) block: EngineBlock,
 }
 
-pub(crate) enum Form {
+pub(crate) enum EngineBlock {
     Embedded(embedded::PackedBlock),
 }
 
@@ -21,15 +21,15 @@ pub type Change = ChangeOf<PreparedBlock>;
 impl PreparedBlock {
     /// Memory held, for those who keep many waiting.
     pub fn bytes(&self) -> usize {
-        match &self.form {
-            Form::Embedded(block) => block.rows.bytes(),
+        match &self.block {
+            EngineBlock::Embedded(block) => block.rows.bytes(),
         }
     }
 
     /// A block is written by the engine that prepared it.
     pub(crate) fn into_embedded(self) -> embedded::PackedBlock {
-        match self.form {
-            Form::Embedded(block) => block,
+        match self.block {
+            EngineBlock::Embedded(block) => block,
         }
     }
 }
@@ -38,8 +38,8 @@ impl Deref for PreparedBlock {
     type Target = BlockHead;
 
     fn deref(&self) -> &BlockHead {
-        match &self.form {
-            Form::Embedded(block) => &block.head,
+        match &self.block {
+            EngineBlock::Embedded(block) => &block.head,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::change::Committed;
 use crate::embedded::blocking::may_block;
 use crate::journal::{ReaderCommit, Version};
 use crate::options::{Options, TableSize, UpgradeProgress};
-use crate::prepared::{Change, Form, PreparedBlock};
+use crate::prepared::{Change, EngineBlock, PreparedBlock};
 use crate::read::{EngineView, View};
 use crate::{Error, embedded};
 
@@ -64,7 +64,7 @@ impl Store {
     pub fn prepare(&self, chain: ChainId, block: VerifiedBlock) -> PreparedBlock {
         match &self.engine {
             Engine::Embedded(_) => {
-                PreparedBlock { form: Form::Embedded(embedded::prepare(chain, block)) }
+                PreparedBlock { block: EngineBlock::Embedded(embedded::prepare(chain, block)) }
             }
         }
     }

@@ -1,16 +1,15 @@
 //! `GET /api/v2.2/nft/{address}/lowestprice`: the cheapest sale of the last days that was paid in the
 //! native coin or in the token that stands for it.
 
-use std::sync::Arc;
-
 use alloy_primitives::Address;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use model::chain::Operation;
 use model::facts::Market;
-use store::LowestTradeQuery;
+use store::{LowestTradeQuery, StoredTrade};
 
+use super::chain_view::ChainView;
 use super::response::DataResponse;
 use super::trade_row::{Shape, TradeRow};
 use crate::app::App;
@@ -58,30 +57,25 @@ async fn respond(
     params: &LowestPriceParams,
     profile: Profile,
 ) -> Result<DataResponse, ApiError> {
-    let (store, chain) = (&app.parts.store, served.chain.id);
+    let chain = served.chain.id;
     let key = RequestKey::new(Operation::NftLowestPrice, chain, profile, params);
-    if let Some(known) = app.responses.get(&key, store.version(chain).await?) {
+    if let Some(known) = app.cached(&key, chain).await? {
         return Ok(known);
     }
-    let view = &store.view().await?;
-    let version = view.version(chain).await?;
-    let coverage = Arc::new(view.coverage(chain).await?);
+    let ChainView { view, version, coverage } = ChainView::open(&app.parts.store, chain).await?;
     // Counted back from what is known, not from now: a server that lags, or that holds old blocks
     // only, still has last days.
     let newest = view.head(chain).await?.map_or(0, |head| head.timestamp);
     let window = BlockRange::since(newest.saturating_sub(u64::from(params.days) * DAY_S));
-    let window = window.resolve(view, chain, &coverage).await?;
+    let window = window.resolve(&view, chain, &coverage).await?;
     let LowestPriceParams { contract, market, days } = *params;
     let q = LowestTradeQuery { chain, contract, market, from_block: window.blocks.0 };
     let response = match view.lowest_trade(&q).await? {
-        Some(((block, _), trade)) => {
-            let txs = view.transactions_at(chain, &[(block, trade.tx_index)]).await?;
+        Some(StoredTrade { trade, tx, .. }) => {
             let verified = app.parts.verified.contains(chain, contract);
             let mut body = Vec::with_capacity(1024);
-            if let [tx] = txs.as_slice() {
-                let row = TradeRow { trade: &trade, tx, verified };
-                row.write(Shape::Lowest, profile, &mut body);
-            }
+            let row = TradeRow { trade: &trade, tx: &tx, verified };
+            row.write(Shape::Lowest, profile, &mut body);
             DataResponse::ok(body, coverage, window.reach)
         }
         None => {

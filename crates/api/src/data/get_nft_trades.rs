@@ -2,16 +2,15 @@
 //!
 //! `nft_metadata` is taken and changes nothing: tokens' metadata lives outside of the chain.
 
-use std::sync::Arc;
-
 use alloy_primitives::{Address, U256};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use model::chain::{ChainId, Operation};
 use model::facts::Market;
-use store::{Place, TradesPage, TradesQuery, View};
+use store::{StoredTrade, TradesPage, TradesQuery};
 
+use super::chain_view::ChainView;
 use super::paging::Paging;
 use super::response::DataResponse;
 use super::row::Row;
@@ -84,21 +83,19 @@ struct TradesRequest<'a> {
 impl TradesRequest<'_> {
     /// Everything in a response is seen in one view of the store.
     async fn respond(&self) -> Result<DataResponse, ApiError> {
-        let (store, cache, chain) =
-            (&self.app.parts.store, &self.app.responses, self.served.chain.id);
+        let (app, chain) = (self.app, self.served.chain.id);
         let asked = (&self.params, &self.paging.page);
         let key = RequestKey::new(Operation::NftTrades, chain, self.profile, &asked);
-        if let Some(known) = cache.get(&key, store.version(chain).await?) {
+        if let Some(known) = app.cached(&key, chain).await? {
             return Ok(known);
         }
-        let view = store.view().await?;
-        let version = view.version(chain).await?;
-        let coverage = Arc::new(view.coverage(chain).await?);
+        let ChainView { view, version, coverage } =
+            ChainView::open(&app.parts.store, chain).await?;
         let resolved = self.params.range.resolve(&view, chain, &coverage).await?;
         let page = view.trades_page(&self.query(resolved.blocks)).await?;
-        let body = self.write(&view, &page).await?;
+        let body = self.write(&page);
         let response = DataResponse::ok(body, coverage, resolved.reach);
-        cache.insert(key, Validity::at(version), response.clone());
+        app.responses.insert(key, Validity::at(version), response.clone());
         Ok(response)
     }
 
@@ -115,11 +112,11 @@ impl TradesRequest<'_> {
         }
     }
 
-    async fn write(&self, view: &View, page: &TradesPage) -> Result<Vec<u8>, ApiError> {
+    fn write(&self, page: &TradesPage) -> Vec<u8> {
         let mut body = Vec::with_capacity(256 + page.trades.len() * 768);
         let last = page.trades.last().filter(|_| page.more);
         let position =
-            last.map(|((block, index), _)| Position { block: *block, index: *index, sub: 0 });
+            last.map(|found| Position { block: found.place.0, index: found.place.1, sub: 0 });
         let next = position.map(|position| self.paging.next(self.app, position));
         let (number, limit) = (self.paging.page.number, self.paging.page.limit);
         let mut envelope = Row::begin(&mut body, self.profile);
@@ -136,28 +133,18 @@ impl TradesRequest<'_> {
             }
         }
         envelope.name("result").push(b'[');
-        self.write_rows(view, page, &mut body).await?;
+        self.write_rows(page, &mut body);
         body.extend_from_slice(b"]}");
-        Ok(body)
+        body
     }
 
-    async fn write_rows(
-        &self,
-        view: &View,
-        page: &TradesPage,
-        out: &mut Vec<u8>,
-    ) -> Result<(), ApiError> {
-        let chain = self.served.chain.id;
-        let verified = self.app.parts.verified.contains(chain, self.params.contract);
-        let places: Vec<Place> =
-            page.trades.iter().map(|((block, _), trade)| (*block, trade.tx_index)).collect();
-        let txs = view.transactions_at(chain, &places).await?;
-        for (i, ((_, trade), tx)) in page.trades.iter().zip(&txs).enumerate() {
+    fn write_rows(&self, page: &TradesPage, out: &mut Vec<u8>) {
+        let verified = self.app.parts.verified.contains(self.served.chain.id, self.params.contract);
+        for (i, StoredTrade { trade, tx, .. }) in page.trades.iter().enumerate() {
             if i > 0 {
                 out.push(b',');
             }
             TradeRow { trade, tx, verified }.write(Shape::Listed, self.profile, out);
         }
-        Ok(())
     }
 }

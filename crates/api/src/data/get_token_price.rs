@@ -48,7 +48,7 @@ async fn respond(
 ) -> Result<DataResponse, ApiError> {
     let chain = served.chain.id;
     let key = RequestKey::new(Operation::TokenPrice, chain, profile, params);
-    if let Some(known) = app.responses.get(&key, app.parts.store.version(chain).await?) {
+    if let Some(known) = app.cached(&key, chain).await? {
         return Ok(known);
     }
     for _ in 0..ATTEMPTS {

@@ -1,14 +1,13 @@
 //! `GET /api/v2.2/{address}`: native transactions of a wallet, newest first.
 
-use std::sync::Arc;
-
 use alloy_primitives::U256;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use model::chain::Operation;
-use store::{View, WalletPage, WalletQuery};
+use store::{StoredTx, View, WalletPage, WalletQuery};
 
+use super::chain_view::ChainView;
 use super::paging::Paging;
 use super::response::DataResponse;
 use super::row::Row;
@@ -56,33 +55,31 @@ struct WalletRequest<'a> {
 impl WalletRequest<'_> {
     /// Everything in a response is seen in one view of the store.
     async fn respond(&self) -> Result<DataResponse, ApiError> {
-        let (store, cache, chain) =
-            (&self.app.parts.store, &self.app.responses, self.served.chain.id);
+        let (app, chain) = (self.app, self.served.chain.id);
         let asked = (&self.params, &self.paging.page);
         let key = RequestKey::new(Operation::WalletTransactions, chain, self.profile, &asked);
-        if let Some(known) = cache.get(&key, store.version(chain).await?) {
+        if let Some(known) = app.cached(&key, chain).await? {
             return Ok(known);
         }
-        let view = store.view().await?;
-        let version = view.version(chain).await?;
-        let coverage = Arc::new(view.coverage(chain).await?);
+        let ChainView { view, version, coverage } =
+            ChainView::open(&app.parts.store, chain).await?;
         let resolved = self.params.range.resolve(&view, chain, &coverage).await?;
         let changed_seq = view.wallet_summary(chain, self.params.address).await?.changed_seq;
         let state = ResourceState { changed_seq, blocks: resolved.blocks };
-        let response = match cache.get_unchanged(&key, state) {
+        let response = match app.responses.get_unchanged(&key, state) {
             // Blocks came since, none of them with this wallet.
             Some(known) => DataResponse { coverage, reach: resolved.reach, ..known },
             None => {
                 let q = self.query(resolved.blocks);
                 let page = view.wallet_page(&q).await?;
                 let body = self.write(&view, &q, &page).await?;
-                let is_untraced = |tx: &store::StoredTx| !tx.block.has_traces;
+                let is_untraced = |tx: &StoredTx| !tx.block.has_traces;
                 let traces_missing = q.with_internal && page.txs.iter().any(is_untraced);
                 let response = DataResponse::ok(body, coverage, resolved.reach);
                 DataResponse { traces_missing, ..response }
             }
         };
-        cache.insert(key, Validity { version, resource: Some(state) }, response.clone());
+        app.responses.insert(key, Validity { version, resource: Some(state) }, response.clone());
         Ok(response)
     }
 
@@ -106,7 +103,7 @@ impl WalletRequest<'_> {
         q: &WalletQuery,
         page: &WalletPage,
     ) -> Result<Vec<u8>, ApiError> {
-        let mut body = Vec::with_capacity(256 + page.txs.len() * 1024);
+        let mut body = Vec::with_capacity(256 + page.txs.iter().map(row_bytes).sum::<usize>());
         let last = page.txs.last().filter(|_| page.more);
         let position = last.map(|tx| Position { block: tx.block.number, index: tx.index, sub: 0 });
         let next = position.map(|position| self.paging.next(self.app, position));
@@ -149,4 +146,11 @@ impl WalletRequest<'_> {
             row.write(self.profile, out);
         }
     }
+}
+
+/// About what a row takes as JSON: call data is most of a large one, and growing a body copies it.
+fn row_bytes(tx: &StoredTx) -> usize {
+    let input = tx.tx.input.as_ref().map_or(0, |input| 2 * input.len());
+    let frames = tx.frames.iter().flatten().map(|frame| 512 + 2 * frame.input.len());
+    1024 + input + frames.sum::<usize>()
 }

@@ -1,6 +1,7 @@
 //! The data host: one file per operation, named like it, and one line in `routes`. The rest is what
 //! operations share.
 
+pub mod chain_view;
 mod coverage_headers;
 mod get_date_to_block;
 mod get_nft_lowest_price;

@@ -7,16 +7,22 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::app::App;
+use crate::readiness::problems;
 
 pub async fn live() -> Response {
     Json(json!({ "status": "live" })).into_response()
 }
 
-/// Ready to answer: the store is open and nobody asked us to stop.
+/// Ready: nothing stands still, and nobody asked us to stop.
 pub async fn ready(State(app): State<App>) -> Response {
     if app.is_stopping() {
         let body = Json(json!({ "status": "stopping" }));
         return (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
     }
-    Json(json!({ "status": "ready" })).into_response()
+    let problems = problems(&app).await;
+    if problems.is_empty() {
+        return Json(json!({ "status": "ready" })).into_response();
+    }
+    let body = Json(json!({ "status": "not ready", "problems": problems }));
+    (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
 }

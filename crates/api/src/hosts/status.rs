@@ -10,6 +10,7 @@ use crate::admin;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::params::Path;
+use crate::readiness::problems;
 use crate::served_chain::ServedChain;
 
 pub async fn status(State(app): State<App>, _: Operator) -> Result<Json<Value>, ApiError> {
@@ -20,6 +21,7 @@ pub async fn status(State(app): State<App>, _: Operator) -> Result<Json<Value>, 
     }
     Ok(Json(json!({
         "version": app.parts.version,
+        "problems": problems(&app).await,
         "chains": chains,
         "store": admin::sizes::describe(&app).await?,
     })))

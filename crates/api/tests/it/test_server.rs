@@ -206,6 +206,7 @@ pub fn assembled(
         chains,
         status_access: api::StatusAccess::Open,
         redecode: Box::new(NoRedecode),
+        problems: Box::new(Vec::new),
         cursor_key: CursorKey::new([7; 32]),
         labels: Labels::default(),
         verified: VerifiedCollections::read(&lists, &table).unwrap(),

@@ -8,16 +8,16 @@ use super::Client;
 use crate::config::Settings;
 use crate::open_store::open_store;
 
-pub enum Access {
+pub enum StoreAccess {
     Server(Client),
     Store(Store),
 }
 
-impl Access {
+impl StoreAccess {
     pub async fn to(settings: &Settings) -> Result<Self> {
         if let Some(client) = Client::connect(&settings.store.path).await? {
-            return Ok(Access::Server(client));
+            return Ok(StoreAccess::Server(client));
         }
-        Ok(Access::Store(open_store(settings, true).await?))
+        Ok(StoreAccess::Store(open_store(settings, true).await?))
     }
 }

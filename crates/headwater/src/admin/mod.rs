@@ -5,7 +5,7 @@ mod access;
 mod client;
 mod socket;
 
-pub use access::Access;
+pub use access::StoreAccess;
 pub use client::Client;
 pub use socket::{bind, remove};
 

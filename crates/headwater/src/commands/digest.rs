@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use super::run_async;
-use crate::admin::Access;
+use crate::admin::StoreAccess;
 use crate::cli::DigestArgs;
 use crate::config::{Flags, Settings, find_or_make, table};
 use crate::say;
@@ -21,11 +21,11 @@ pub fn run(args: &DigestArgs) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(&args.place))?;
     let (_, chain) = find_or_make(table(&settings)?, &args.chain)?;
     run_async(async {
-        let Digest { digest, coverage } = match Access::to(&settings).await? {
-            Access::Server(server) => {
+        let Digest { digest, coverage } = match StoreAccess::to(&settings).await? {
+            StoreAccess::Server(server) => {
                 server.get(&format!("/admin/v1/digest/{}", chain.slug)).await?
             }
-            Access::Store(store) => {
+            StoreAccess::Store(store) => {
                 let view = store.view().await?;
                 let digest = view.digest(chain.id).await?.to_string();
                 Digest { digest, coverage: view.coverage(chain.id).await?.to_string() }

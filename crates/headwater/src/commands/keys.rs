@@ -7,7 +7,7 @@ use api::keys::create;
 use api::{KeyCreated, KeyInfo, KeyRequest, RoleName};
 
 use super::run_async;
-use crate::admin::Access;
+use crate::admin::StoreAccess;
 use crate::cli::{KeysCommand, Where};
 use crate::config::{Flags, Settings};
 use crate::say;
@@ -35,24 +35,24 @@ pub fn run(command: &KeysCommand) -> Result<ExitCode> {
     })
 }
 
-async fn access(place: &Where) -> Result<Access> {
-    Access::to(&Settings::load(&Flags::from(place))?).await
+async fn access(place: &Where) -> Result<StoreAccess> {
+    StoreAccess::to(&Settings::load(&Flags::from(place))?).await
 }
 
-async fn make(access: &Access, request: KeyRequest) -> Result<String> {
+async fn make(access: &StoreAccess, request: KeyRequest) -> Result<String> {
     match access {
-        Access::Server(server) => {
+        StoreAccess::Server(server) => {
             let created: KeyCreated = server.post("/admin/v1/keys", &request).await?;
             Ok(created.key)
         }
-        Access::Store(store) => Ok(create(store, request.check()?).await?.0),
+        StoreAccess::Store(store) => Ok(create(store, request.check()?).await?.0),
     }
 }
 
-async fn list(access: &Access) -> Result<()> {
+async fn list(access: &StoreAccess) -> Result<()> {
     let keys: Vec<KeyInfo> = match access {
-        Access::Server(server) => server.get("/admin/v1/keys").await?,
-        Access::Store(store) => store.api_keys().await?.iter().map(KeyInfo::from).collect(),
+        StoreAccess::Server(server) => server.get("/admin/v1/keys").await?,
+        StoreAccess::Store(store) => store.api_keys().await?.iter().map(KeyInfo::from).collect(),
     };
     say(&format!("{:14} {:16} {:8} {:24} {}", "ID", "TENANT", "ROLE", "CREATED", "NAME"))?;
     for key in keys {
@@ -66,10 +66,10 @@ async fn list(access: &Access) -> Result<()> {
     Ok(())
 }
 
-async fn revoke(access: &Access, id: &str) -> Result<KeyInfo> {
+async fn revoke(access: &StoreAccess, id: &str) -> Result<KeyInfo> {
     match access {
-        Access::Server(server) => server.delete(&format!("/admin/v1/keys/{id}")).await,
-        Access::Store(store) => {
+        StoreAccess::Server(server) => server.delete(&format!("/admin/v1/keys/{id}")).await,
+        StoreAccess::Store(store) => {
             let gone = store.remove_api_key(id).await?;
             Ok(KeyInfo::from(&gone.with_context(|| format!("no key with id {id}"))?))
         }

@@ -12,11 +12,11 @@ use model::chain::{Chain, ChainTable};
 use store::Store;
 
 use super::run_async;
-use crate::admin::{Access, Client};
+use crate::admin::{Client, StoreAccess};
 use crate::cli::RedecodeArgs;
 use crate::config::{Flags, Settings, find_or_make, table};
 use crate::progress_bar::Bar;
-use crate::redecode::{ChainStatus, Ended};
+use crate::redecode::{ChainStatus, RedecodeResult};
 use crate::{say, telemetry};
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -32,9 +32,9 @@ pub fn run(args: &RedecodeArgs) -> Result<ExitCode> {
         chains.push(chain);
     }
     run_async(async {
-        let all_well = match Access::to(&settings).await? {
-            Access::Store(store) => here(&store, &table, chains, args.force).await?,
-            Access::Server(server) => there(&server, &table, &chains, args.force).await?,
+        let all_well = match StoreAccess::to(&settings).await? {
+            StoreAccess::Store(store) => here(&store, &table, chains, args.force).await?,
+            StoreAccess::Server(server) => there(&server, &table, &chains, args.force).await?,
         };
         Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     })
@@ -78,7 +78,7 @@ async fn here(
     Ok(all_well)
 }
 
-async fn with_bar(store: &Store, chain: &Chain, force: bool) -> Ended {
+async fn with_bar(store: &Store, chain: &Chain, force: bool) -> RedecodeResult {
     let progress = RedecodeProgress::default();
     let options = RedecodeOptions { force, ..RedecodeOptions::default() };
     let mut shown = Shown::default();
@@ -152,20 +152,20 @@ impl Shown {
 }
 
 /// Says how it ended, and whether that is well.
-fn tell(name: &str, ended: &Ended, took: Option<Duration>) -> Result<bool> {
+fn tell(name: &str, ended: &RedecodeResult, took: Option<Duration>) -> Result<bool> {
     match ended {
-        Ended::NothingToDo => {
+        RedecodeResult::NothingToDo => {
             say(&format!("{name}: nothing to do: all blocks are decoded by these decoders"))?;
         }
-        Ended::Done { blocks } => {
+        RedecodeResult::Done { blocks } => {
             let took = took.map_or(String::new(), |it| format!(" in {:.1} s", it.as_secs_f64()));
             say(&format!("{name}: {blocks} blocks decoded again{took}"))?;
         }
-        Ended::Stopped => {
+        RedecodeResult::Stopped => {
             eprintln!("{name}: stopped before the end; it goes on from there the next time");
             return Ok(false);
         }
-        Ended::Failed { error } => {
+        RedecodeResult::Failed { error } => {
             eprintln!("{name}: failed: {error}");
             return Ok(false);
         }

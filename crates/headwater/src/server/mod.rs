@@ -2,6 +2,7 @@
 
 mod chains;
 mod listeners;
+mod problems;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use anyhow::Result;
 use api::cursor::CursorKey;
 use api::keys::KeyRing;
-use api::{App, Parts};
+use api::{App, Parts, ProblemsFn};
 use gateway::{ChainNode, Gateway};
 use ingest::ChainIngest;
 use model::chain::ChainTable;
@@ -24,6 +25,7 @@ use crate::redecode::RedecodeWorker;
 use crate::telemetry;
 use chains::Chains;
 use listeners::Listeners;
+use problems::problems_fn;
 
 /// How long requests under way may take to end after the word to stop.
 const DRAIN: Duration = Duration::from_secs(15);
@@ -45,7 +47,8 @@ impl Server {
         let Chains { served, ingests, targets } =
             chains::start(settings, &table, &store, ingesting).await?;
         let redecode = RedecodeWorker::start(&store, targets);
-        let app = app(settings, &store, table, served, &redecode).await?;
+        let problems = problems_fn(ingests.clone());
+        let app = app(settings, &store, table, served, &redecode, problems).await?;
         let (listeners, addresses) = Listeners::start(settings, &app).await?;
         Ok(Server { app, ingests, addresses, redecode, listeners, store })
     }
@@ -69,6 +72,7 @@ async fn app(
     table: Arc<ChainTable>,
     chains: Vec<api::ServedChain>,
     redecode: &RedecodeWorker,
+    problems: ProblemsFn,
 ) -> Result<App> {
     let prometheus = telemetry::metrics()?;
     let nodes = chains
@@ -91,6 +95,7 @@ async fn app(
         keys,
         status_access: settings.auth.status,
         redecode: Box::new(redecode.handle()),
+        problems,
         cursor_key: CursorKey::new(secret),
         labels: api::Labels::read(&settings.api.labels)?,
         verified,

@@ -92,6 +92,7 @@ pub struct Client {
     url: String,
 }
 
+#[derive(Debug)]
 pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,

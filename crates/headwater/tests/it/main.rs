@@ -31,6 +31,7 @@ mod nft_mainnet;
 mod nft_simulated;
 mod operating;
 mod paging;
+mod readiness;
 mod redecode;
 mod repeats;
 mod secrets;

@@ -17,7 +17,8 @@ use crate::source::{Child, FetchedBlock};
 use fetch_queue::FetchQueue;
 use gap::{Gap, next_gap};
 
-pub(crate) async fn run(context: Context) {
+/// Ends when the nodes were let go, or with an error that does not heal by asking again.
+pub(crate) async fn run(context: Context) -> Result<(), Error> {
     let mut heads = context.source.pool.heads();
     let mut written = context.written();
     context.source.settled().await;
@@ -34,14 +35,13 @@ pub(crate) async fn run(context: Context) {
                     changed = written.changed() => changed.is_ok(),
                 };
                 if !go_on {
-                    return;
+                    return Ok(());
                 }
             }
             Err(error) => {
                 context.wait_because(Task::Backfill, &error);
                 if !error.is_retryable() {
-                    tracing::error!(%error, "stopped filling history");
-                    return;
+                    return Err(error);
                 }
                 tokio::time::sleep(PAUSE).await;
             }

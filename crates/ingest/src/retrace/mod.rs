@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::config::TraceUse;
 use crate::context::{Context, PAUSE};
 use crate::error::Error;
+use crate::progress::Task;
 use crate::source::BlockRequest;
 use crate::verify::Senders;
 use pauses::Pauses;
@@ -27,9 +28,10 @@ const PAGE: usize = 256;
 const COUNT_MAX: usize = 1_000;
 const COUNT_EVERY: Duration = Duration::from_secs(1);
 
-pub(crate) async fn run(context: Context) {
+/// Ends where traces are off, or with an error that does not heal by asking again.
+pub(crate) async fn run(context: Context) -> Result<(), Error> {
     if context.config.traces == TraceUse::Off {
-        return;
+        return Ok(());
     }
     context.source.settled().await;
     let mut upstreams = context.source.pool.changes();
@@ -38,7 +40,11 @@ pub(crate) async fn run(context: Context) {
     loop {
         upstreams.mark_unchanged();
         written.mark_unchanged();
-        match retracer.step().await {
+        let step = retracer.step().await;
+        if step.is_ok() {
+            context.progress.set_waiting(Task::Retrace, None);
+        }
+        match step {
             Ok(RetraceStep::Asked) => continue,
             Ok(RetraceStep::Idle { until }) => {
                 let pause = async {
@@ -53,11 +59,11 @@ pub(crate) async fn run(context: Context) {
                     () = pause => {}
                 }
             }
-            Err(error) if error.is_retryable() => tokio::time::sleep(PAUSE).await,
-            Err(error) => {
-                tracing::error!(%error, "stopped tracing stored blocks");
-                return;
+            Err(error) if error.is_retryable() => {
+                context.wait_because(Task::Retrace, &error);
+                tokio::time::sleep(PAUSE).await;
             }
+            Err(error) => return Err(error),
         }
     }
 }

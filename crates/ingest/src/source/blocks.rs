@@ -16,6 +16,7 @@ use super::link::{Child, PARENT_LINK};
 use super::node::NodeSource;
 use super::question::Answered;
 use crate::error::{BlockFault, Error};
+use crate::panic;
 use crate::verify::{Lie, Senders};
 
 /// How often a block is asked for before the caller is told that it cannot be had now.
@@ -130,6 +131,8 @@ impl NodeSource {
         request: BlockRequest,
     ) -> Result<Vec<PreparedBlock>, Problem> {
         let (numbers, pipeline) = (numbers.to_vec(), self.pipeline.clone());
+        let (from, to) = (numbers.first().copied(), numbers.last().copied());
+        let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
         let senders = request.senders;
         let label = self.pool.label(answered.upstream).to_owned();
         let work = move || {
@@ -148,6 +151,10 @@ impl NodeSource {
             if request.origin == Origin::Head { None } else { self.readers.acquire().await.ok() };
         match tokio::task::spawn_blocking(work).await {
             Ok(result) => result,
+            Err(error) if error.is_panic() => {
+                let doing = format!("reading block {from} to {to}");
+                Err(Problem::Other(Error::Panicked { doing, message: panic::message(error) }))
+            }
             Err(_) => Err(Problem::Other(Error::Stopped)),
         }
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use model::chain::Chain;
 use rpc::{Pool, UpstreamId};
-use store::Store;
 use tokio::sync::Semaphore;
 
 use crate::config::TraceUse;
@@ -23,11 +22,10 @@ pub(crate) struct NodeSource {
 }
 
 impl NodeSource {
-    pub fn new(pool: Arc<Pool>, chain: Arc<Chain>, store: Store, traces: TraceUse) -> Self {
+    pub fn new(pool: Arc<Pool>, chain: Arc<Chain>, pipeline: Pipeline, traces: TraceUse) -> Self {
         let processors = std::thread::available_parallelism().map_or(2, |n| n.get());
         let readers = Arc::new(Semaphore::new(processors));
-        let pipeline = Arc::new(Pipeline::new(store, chain.clone()));
-        NodeSource { pool, chain, traces, pipeline, readers }
+        NodeSource { pool, chain, traces, pipeline: Arc::new(pipeline), readers }
     }
 
     /// Tells the pool who lied, and about what.

@@ -44,6 +44,7 @@ async fn a_head_that_was_known_before_the_start_is_enough() {
         store: other.store.clone(),
         config: other.config.clone(),
         from_block: 0,
+        decode: other.decode.clone(),
     });
     other.reaches(&chain, &second).await;
     other.check(&chain, Dialect::Geth).await;

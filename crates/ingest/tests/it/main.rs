@@ -14,6 +14,8 @@ mod follow;
 #[cfg(test)]
 mod liars;
 #[cfg(test)]
+mod panics;
+#[cfg(test)]
 mod redecode;
 #[cfg(test)]
 mod reorgs;

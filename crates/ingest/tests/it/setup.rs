@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use alloy_primitives::B256;
 use ingest::verify::{Rules, Senders, verify};
-use ingest::{ChainIngest, Config, SenderCheck};
+use ingest::{ChainIngest, Config, DecodeFn, SenderCheck, decoder_of};
 use model::chain::{Chain, ChainId, ChainTable, PrivateChain, Verification};
 use model::facts::Facts;
 use model::raw::{Block, Receipt, read_geth_traces, read_parity_traces};
@@ -148,6 +148,7 @@ pub struct Rig {
     pub config: Config,
     pub from_block: u64,
     pub chain: Arc<Chain>,
+    pub decode: DecodeFn,
 }
 
 impl Rig {
@@ -164,6 +165,7 @@ impl Rig {
             config: Config { senders: SenderCheck::All, ..Config::default() },
             from_block: 0,
             chain: chain(Verification::Full),
+            decode: decoder_of(&chain(Verification::Full)),
         }
     }
 
@@ -182,6 +184,7 @@ impl Rig {
             store: self.store.clone(),
             config: self.config.clone(),
             from_block: self.from_block,
+            decode: self.decode.clone(),
         })
     }
 

@@ -5,5 +5,5 @@ mod trades;
 mod wallet;
 
 pub use pools::{PoolStatesQuery, StateAt};
-pub use trades::{LowestTradeQuery, TradePlace, TradesPage, TradesQuery};
+pub use trades::{LowestTradeQuery, StoredTrade, TradePlace, TradesPage, TradesQuery};
 pub use wallet::{Place, WalletPage, WalletQuery, WalletSummary};

@@ -4,6 +4,8 @@ use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::facts::{Market, Trade};
 
+use crate::block::StoredTx;
+
 /// Block number, and place among the trades of that block.
 pub type TradePlace = (u64, u32);
 
@@ -20,9 +22,17 @@ pub struct TradesQuery {
     pub limit: usize,
 }
 
+/// A sale, and the transaction it was made in (without frames).
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTrade {
+    pub place: TradePlace,
+    pub trade: Trade,
+    pub tx: StoredTx,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradesPage {
-    pub trades: Vec<(TradePlace, Trade)>,
+    pub trades: Vec<StoredTrade>,
     /// Whether anything follows.
     pub more: bool,
 }

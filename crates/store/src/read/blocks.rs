@@ -7,7 +7,6 @@ use model::raw::Block;
 
 use super::{EngineView, View};
 use crate::block::{BlockSummary, StoredTx};
-use crate::query::Place;
 use crate::{Coverage, Error};
 
 impl View {
@@ -93,17 +92,6 @@ impl View {
     ) -> Result<Option<StoredTx>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.transaction(chain, number, index),
-        }
-    }
-    /// Transactions at places that an answer of the same view named, in their order, without frames. One
-    /// that is missing means a broken store.
-    pub async fn transactions_at(
-        &self,
-        chain: ChainId,
-        places: &[Place],
-    ) -> Result<Vec<StoredTx>, Error> {
-        match &self.engine {
-            EngineView::Embedded(view) => view.transactions_at(chain, places),
         }
     }
 }

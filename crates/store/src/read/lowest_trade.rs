@@ -1,18 +1,13 @@
 //! The cheapest sale of an NFT contract.
 
-use model::facts::Trade;
-
 use super::{EngineView, View};
 use crate::Error;
-use crate::query::{LowestTradeQuery, TradePlace};
+use crate::query::{LowestTradeQuery, StoredTrade};
 
 impl View {
     /// The sale with the lowest price paid in the native coin from `from_block` on; of equal ones the
     /// oldest.
-    pub async fn lowest_trade(
-        &self,
-        q: &LowestTradeQuery,
-    ) -> Result<Option<(TradePlace, Trade)>, Error> {
+    pub async fn lowest_trade(&self, q: &LowestTradeQuery) -> Result<Option<StoredTrade>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.lowest_trade(q),
         }

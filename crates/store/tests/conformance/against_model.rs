@@ -108,7 +108,8 @@ impl World {
         if !has_traces {
             (block.traces, proof) = (None, proof.without(Proof::TRACES));
         }
-        VerifiedBlock { block, proof, facts: facts_by(self.model.decoder, hash) }
+        let facts = facts_by(self.model.decoder, &block);
+        VerifiedBlock { block, proof, facts }
     }
 
     fn at(&self, number: u64, has_traces: bool) -> VerifiedBlock {
@@ -235,8 +236,8 @@ impl World {
         let below = |number: &u64| rebuild.reached().is_none_or(|reached| *number < reached);
         let blocks = self.model.blocks.iter().rev().filter(|(number, _)| below(number));
         let decode = |(number, stored): (&u64, &VerifiedBlock)| {
-            let hash = stored.block.hash;
-            Decoded { number: *number, hash, facts: facts_by(decoder, hash) }
+            let facts = facts_by(decoder, &stored.block);
+            Decoded { number: *number, hash: stored.block.hash, facts }
         };
         let blocks: Vec<Decoded> = blocks.take(count).map(decode).collect();
         self.model.rebuild(&blocks);

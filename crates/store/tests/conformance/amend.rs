@@ -150,8 +150,10 @@ async fn a_change_that_is_refused_leaves_no_pool_unwritten(engine: Engine) {
     home.apply(vec![without_facts(1), without_facts(2)]).await.unwrap();
     home.amend(vec![home.at(&chain, 2)]).await.unwrap();
     let with_pools = (0..1000u64).map(|n| alloy_primitives::keccak256(n.to_be_bytes()));
-    let facts =
-        with_pools.map(made_facts::facts).find(|facts| facts.pools.seen.len() == 2).unwrap();
+    let facts = with_pools
+        .map(|hash| made_facts::facts(hash, 1))
+        .find(|facts| facts.pools.seen.len() == 2)
+        .unwrap();
     let amended = || {
         let block = VerifiedBlock { facts: facts.clone(), ..verified(&chain, hash(&chain, 1)) };
         home.store().prepare(CHAIN, block)

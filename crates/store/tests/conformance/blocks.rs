@@ -78,11 +78,9 @@ async fn single_transactions_and_hashes_are_found(engine: Engine) {
     let chain = chain(14, 6);
     let home = Home::indexed(engine, &chain).await;
     let view = home.view().await;
-    let mut places = Vec::new();
     for sim in chain.blocks() {
         let number = sim.number();
         let summary = view.block_summary(CHAIN, number).await.unwrap().unwrap();
-        places.extend((0..sim.txs.len()).rev().map(|i| (number, i as u32)));
         assert_eq!((summary.hash, summary.timestamp), (sim.hash, sim.header.timestamp));
         assert_eq!((summary.tx_count as usize, summary.has_traces), (sim.txs.len(), true));
         assert_eq!((summary.number, summary.proof), (number, proven()));
@@ -100,13 +98,6 @@ async fn single_transactions_and_hashes_are_found(engine: Engine) {
         let beyond = view.transaction(CHAIN, number, sim.txs.len() as u32).await.unwrap();
         assert!(beyond.is_none());
     }
-    places.rotate_left(5);
-    let many = view.transactions_at(CHAIN, &places).await.unwrap();
-    assert_eq!(many.len(), places.len());
-    for ((number, index), stored) in places.iter().zip(many) {
-        assert_eq!(view.transaction(CHAIN, *number, *index).await.unwrap(), Some(stored));
-    }
-    assert!(view.transactions_at(CHAIN, &[(1, 0), (7, 0)]).await.is_err());
     assert_eq!(view.number_of(CHAIN, [7; 32].into()).await.unwrap(), None);
     assert_eq!(view.block_summary(CHAIN, 7).await.unwrap(), None);
     assert_eq!(view.parent_hash(CHAIN, 7).await.unwrap(), None);

@@ -137,7 +137,9 @@ async fn sales(view: &View, model: &Model, dice: u64) {
         for (market, from_block) in markets.into_iter().zip([0, dice % 13]) {
             let contract = contract(n);
             let q = LowestTradeQuery { chain: CHAIN, contract, market, from_block };
-            assert_eq!(view.lowest_trade(&q).await.unwrap(), model.lowest_trade(&q), "{q:?}");
+            let mut lowest = view.lowest_trade(&q).await.unwrap();
+            lowest.iter_mut().for_each(|sale| leave_logs_out(&mut sale.tx));
+            assert_eq!(lowest, model.lowest_trade(&q), "{q:?}");
             let mut q = TradesQuery {
                 chain: CHAIN,
                 contract,
@@ -148,9 +150,10 @@ async fn sales(view: &View, model: &Model, dice: u64) {
                 limit: 1 + dice as usize % 5,
             };
             loop {
-                let page = view.trades_page(&q).await.unwrap();
+                let mut page = view.trades_page(&q).await.unwrap();
+                page.trades.iter_mut().for_each(|sale| leave_logs_out(&mut sale.tx));
                 assert_eq!(page, model.trades_page(&q), "{q:?}");
-                q.after = page.trades.last().map(|(place, _)| *place);
+                q.after = page.trades.last().map(|sale| sale.place);
                 if !page.more {
                     break;
                 }

@@ -24,7 +24,7 @@ type Listed = (TradePlace, Trade);
 fn sales(chain: &SimChain) -> Vec<Listed> {
     let mut list = Vec::new();
     for block in chain.blocks() {
-        for (place, trade) in facts(block.hash).trades.into_iter().enumerate() {
+        for (place, trade) in facts(block.hash, block.txs.len()).trades.into_iter().enumerate() {
             list.push(((block.number(), place as u32), trade));
         }
     }
@@ -57,8 +57,8 @@ async fn pages(view: &View, mut q: TradesQuery) -> Vec<Listed> {
         let page = view.trades_page(&q).await.unwrap();
         assert!(page.trades.len() <= q.limit);
         assert!(page.trades.len() == q.limit || !page.more);
-        q.after = page.trades.last().map(|(at, _)| *at);
-        list.extend(page.trades);
+        q.after = page.trades.last().map(|sale| sale.place);
+        list.extend(page.trades.into_iter().map(|sale| (sale.place, sale.trade)));
         if !page.more {
             return list;
         }
@@ -92,6 +92,7 @@ async fn check(view: &View, chain: &SimChain) {
             let query =
                 LowestTradeQuery { chain: CHAIN, contract: contract(n), market, from_block: from };
             let lowest = view.lowest_trade(&query).await.unwrap();
+            let lowest = lowest.map(|sale| (sale.place, sale.trade));
             assert_eq!(lowest, expected, "{market:?} from {from}");
         }
     }
@@ -101,7 +102,7 @@ async fn check(view: &View, chain: &SimChain) {
 async fn check_pools(view: &View, chain: &SimChain) {
     let mut states: BTreeMap<_, (PoolState, u64)> = BTreeMap::new();
     for block in chain.blocks() {
-        for change in facts(block.hash).pools.changes {
+        for change in facts(block.hash, block.txs.len()).pools.changes {
             let earlier = states.get(&change.id).map(|(state, _)| state);
             if let Some(state) = change.change.fold(earlier) {
                 states.insert(change.id, (state, block.number()));

@@ -17,9 +17,12 @@ pub fn pool(n: u8) -> PoolId {
     }
 }
 
-pub fn facts(hash: B256) -> Facts {
+/// Facts of a block with so many transactions.
+pub fn facts(hash: B256, txs: usize) -> Facts {
     let bytes = hash.0;
-    let trades = (0..bytes[0] % 4).map(|i| trade(u32::from(i), &bytes[usize::from(i) * 4..]));
+    let trade = |i: u8| trade(u32::from(i), txs as u32, &bytes[usize::from(i) * 4..]);
+    // Nothing is sold without a transaction.
+    let trades = (0..bytes[0] % 4).filter(|_| txs > 0).map(trade);
     let mut changed: Vec<PoolId> = bytes[20..].iter().take(2).map(|n| pool(*n)).collect();
     changed.sort();
     changed.dedup();
@@ -35,9 +38,9 @@ pub fn facts(hash: B256) -> Facts {
     Facts { trades: trades.collect(), pools }
 }
 
-fn trade(log_index: u32, bytes: &[u8]) -> Trade {
+fn trade(log_index: u32, txs: u32, bytes: &[u8]) -> Trade {
     Trade {
-        tx_index: 0,
+        tx_index: u32::from(bytes[6]) % txs,
         log_index,
         market: Market::ALL[usize::from(bytes[1]) % Market::ALL.len()],
         marketplace: Address::repeat_byte(1),

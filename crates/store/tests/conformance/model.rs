@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, B256, U256, keccak256};
-use model::facts::{Facts, Pool, PoolId, Trade};
-use model::raw::Frame;
+use model::facts::{Facts, Pool, PoolId};
+use model::raw::{Block, Frame};
 use model::wallets::parties;
 use store::{
     BlockSummary, Coverage, Decoded, Entry, EntryKind, LowestTradeQuery, Origin, Place,
-    PoolStatesQuery, StateAt, StoredTx, TradePlace, TradesPage, TradesQuery, VerifiedBlock,
+    PoolStatesQuery, StateAt, StoredTrade, StoredTx, TradesPage, TradesQuery, VerifiedBlock,
     Version, WalletPage, WalletQuery, WalletSummary,
 };
 
@@ -19,8 +19,9 @@ use crate::decoders::Decoder;
 use crate::made_facts;
 
 /// Of another decoder other facts; what a pool is does not depend on it.
-pub fn facts_by(decoder: Decoder, hash: B256) -> Facts {
-    made_facts::facts(keccak256([hash.as_slice(), &[decoder.0]].concat()))
+pub fn facts_by(decoder: Decoder, block: &Block) -> Facts {
+    let hash = keccak256([block.hash.as_slice(), &[decoder.0]].concat());
+    made_facts::facts(hash, block.txs.len())
 }
 
 /// One moment of a change, as the model takes it.
@@ -113,7 +114,7 @@ impl Model {
         self.pools = building.pools;
         self.generation = self.generation.wrapping_add(1);
         for block in self.blocks.values_mut() {
-            block.facts = facts_by(building.decoder, block.block.hash);
+            block.facts = facts_by(building.decoder, &block.block);
         }
     }
 
@@ -240,14 +241,14 @@ impl Model {
         let sales = self.sales(q.contract, q.market, q.from_block..=q.to_block);
         let left = sales.into_iter().rev();
         let left: Vec<_> =
-            left.filter(|(place, _)| q.after.is_none_or(|after| *place < after)).collect();
+            left.filter(|sale| q.after.is_none_or(|after| sale.place < after)).collect();
         TradesPage { more: left.len() > q.limit, trades: left.into_iter().take(q.limit).collect() }
     }
 
-    pub fn lowest_trade(&self, q: &LowestTradeQuery) -> Option<(TradePlace, Trade)> {
+    pub fn lowest_trade(&self, q: &LowestTradeQuery) -> Option<StoredTrade> {
         let sales = self.sales(q.contract, q.market, q.from_block..=u64::MAX);
-        let paid = sales.into_iter().filter(|(_, t)| t.in_native && t.price > U256::ZERO);
-        paid.min_by_key(|(place, trade)| (trade.price, *place))
+        let is_paid = |sale: &StoredTrade| sale.trade.in_native && sale.trade.price > U256::ZERO;
+        sales.into_iter().filter(is_paid).min_by_key(|sale| (sale.trade.price, sale.place))
     }
 
     /// Oldest first.
@@ -256,14 +257,16 @@ impl Model {
         contract: Address,
         market: Option<model::facts::Market>,
         blocks: std::ops::RangeInclusive<u64>,
-    ) -> Vec<(TradePlace, Trade)> {
+    ) -> Vec<StoredTrade> {
         let mut sales = Vec::new();
         for (number, block) in self.blocks.iter().filter(|(number, _)| blocks.contains(number)) {
-            let places = (0u32..).map(|place| (*number, place));
-            sales.extend(places.zip(block.facts.trades.iter().cloned()));
+            for (place, trade) in (0u32..).zip(&block.facts.trades) {
+                let tx = self.stored_tx((*number, trade.tx_index), false);
+                sales.push(StoredTrade { place: (*number, place), trade: trade.clone(), tx });
+            }
         }
-        let fits = |(_, t): &(TradePlace, Trade)| {
-            t.contract == contract && market.is_none_or(|market| market == t.market)
+        let fits = |StoredTrade { trade, .. }: &StoredTrade| {
+            trade.contract == contract && market.is_none_or(|market| market == trade.market)
         };
         sales.into_iter().filter(fits).collect()
     }

@@ -5,7 +5,9 @@ use model::facts::{Facts, Market, Trade};
 use model::proof::Proof;
 use model::raw::{Block, Header, Tx};
 use proptest::prelude::*;
-use store::{LowestTradeQuery, PreparedBlock, TradePlace, TradesQuery, VerifiedBlock, View};
+use store::{
+    LowestTradeQuery, PreparedBlock, StoredTrade, TradePlace, TradesQuery, VerifiedBlock, View,
+};
 
 use crate::chain::CHAIN;
 use crate::engine::{Engine, on_every_engine, on_every_engine_at_random};
@@ -91,6 +93,14 @@ fn counts(trade: &Trade, contract: Address, market: Option<Market>) -> bool {
     trade.contract == contract && market.is_none_or(|market| market == trade.market)
 }
 
+/// Checks that it comes with its own transaction.
+fn sale(stored: StoredTrade) -> (TradePlace, Trade) {
+    let StoredTrade { place, trade, tx } = stored;
+    assert_eq!((tx.block.number, tx.index), (place.0, trade.tx_index));
+    assert_eq!(tx.tx.hash, Some(keccak256(place.0.to_be_bytes())));
+    (place, trade)
+}
+
 async fn compare_lowest(view: &View, all: &[(TradePlace, Trade)], from: u64) {
     for contract in [APES, CATS] {
         for market in [None, Some(Market::OPENSEA), Some(Market::ZEROX)] {
@@ -100,7 +110,7 @@ async fn compare_lowest(view: &View, all: &[(TradePlace, Trade)], from: u64) {
             let priced = own.filter(|(_, trade)| trade.price > U256::ZERO);
             let expected = priced.min_by_key(|(place, trade)| (trade.price, *place)).cloned();
             let query = LowestTradeQuery { chain: CHAIN, contract, market, from_block: from };
-            let found = view.lowest_trade(&query).await.unwrap();
+            let found = view.lowest_trade(&query).await.unwrap().map(sale);
             assert_eq!(found, expected, "{contract} {market:?} from {from}");
         }
     }
@@ -130,8 +140,8 @@ async fn compare_pages(
         loop {
             let page = view.trades_page(&question).await.unwrap();
             assert!(page.trades.len() == limit || !page.more);
-            question.after = page.trades.last().map(|(place, _)| *place);
-            found.extend(page.trades);
+            question.after = page.trades.last().map(|sale| sale.place);
+            found.extend(page.trades.into_iter().map(sale));
             if !page.more {
                 break;
             }

@@ -1,7 +1,7 @@
 //! One price in the making: the token, its pools from the store and, where the store has none, from a
 //! node, then the record.
 //!
-//! A node may take seconds. No view of the store is held meanwhile: each later look at the store checks
+//! A node may take seconds. No view of the store is held meanwhile: each later view of the store checks
 //! that the block of the price is still the same.
 
 use std::sync::Arc;
@@ -12,13 +12,14 @@ use store::Version;
 
 use super::node_pools::NodePools;
 use super::params::PriceParams;
-use super::price_block::{PriceBlock, StoreLook};
+use super::price_block::PriceBlock;
 use super::record::PriceRecord;
 use super::refusals;
 use super::stored_pools::{PoolQuery, StoredPools};
 use crate::app::App;
 use crate::clock::DAY_S;
 use crate::contracts::CallError;
+use crate::data::chain_view::ChainView;
 use crate::error::ApiError;
 use crate::profile::Profile;
 use crate::served_chain::ServedChain;
@@ -34,7 +35,7 @@ pub struct Pricing<'a> {
 
 pub struct Priced {
     pub body: Bytes,
-    /// Of the last look at the store. Where it is still the block's, all that was read belongs together.
+    /// Of the last view of the store. Where it is still the block's, all that was read belongs together.
     pub version: Version,
 }
 
@@ -52,26 +53,28 @@ impl Pricing<'_> {
         let chain = &self.served.chain;
         let table = PricingTable::of(chain, time).ok_or_else(|| refusals::no_native_coin(chain))?;
         let token = self.token(&table).await?;
-        let Some(mut look) = self.block.look(self.app, self.served).await? else { return Ok(None) };
+        let Some(mut at) = self.block.view_again(self.app, self.served).await? else {
+            return Ok(None);
+        };
         let mut pools = match self.block.summary {
-            Some(_) => self.stored_pools(&look, &table, self.block.number, &token).await?,
+            Some(_) => self.stored_pools(&at, &table, self.block.number, &token).await?,
             None => Pools { own: Vec::new(), native: Arc::default(), source: "store" },
         };
         if self.lacks_own(&table, &pools) || pools.native.is_empty() {
-            drop(look);
+            drop(at);
             self.ask_node(&table, &mut pools).await?;
-            let Some(again) = self.block.look(self.app, self.served).await? else {
+            let Some(again) = self.block.view_again(self.app, self.served).await? else {
                 return Ok(None);
             };
-            look = again;
+            at = again;
         }
         let price = self.choose(&table, &token, &pools)?;
-        self.check_activity(&look, time, &pools).await?;
+        self.check_activity(&at, time, &pools).await?;
         let mut then = None;
         if self.params.percent_change {
-            then = self.day_before(&look, time, &token).await?;
+            then = self.day_before(&at, time, &token).await?;
         }
-        let changed_at = self.changed_at(&look, &price, &pools).await?;
+        let changed_at = self.changed_at(&at, &price, &pools).await?;
         metrics::counter!("headwater_prices_total", "source" => pools.source).increment(1);
         let record = PriceRecord {
             chain,
@@ -88,7 +91,7 @@ impl Pricing<'_> {
         };
         let mut body = Vec::with_capacity(1024);
         record.write(&mut body);
-        Ok(Some(Priced { body: body.into(), version: look.version }))
+        Ok(Some(Priced { body: body.into(), version: at.version }))
     }
 
     /// When the block was made.
@@ -108,21 +111,21 @@ impl Pricing<'_> {
             Err(TokenError::Store(error)) => return Err(error.into()),
             Err(error) => error,
         };
-        let look = StoreLook::new(self.app, self.served).await?;
-        let has_pools = self.stored(&look, table, self.block.number).knows(token).await?;
+        let at = ChainView::open(&self.app.parts.store, self.served.chain.id).await?;
+        let has_pools = self.stored(&at, table, self.block.number).knows(token).await?;
         Err(refusals::no_decimals(&self.served.chain, token, has_pools, error))
     }
 
     fn stored<'b>(
         &'b self,
-        look: &'b StoreLook,
+        at: &'b ChainView,
         table: &'b PricingTable,
         block: u64,
     ) -> StoredPools<'b> {
         StoredPools {
-            view: &look.view,
-            version: look.version,
-            coverage: &look.coverage,
+            view: &at.view,
+            version: at.version,
+            coverage: &at.coverage,
             memory: &self.app.price_memory,
             chain: &self.served.chain,
             table,
@@ -132,12 +135,12 @@ impl Pricing<'_> {
 
     async fn stored_pools(
         &self,
-        look: &StoreLook,
+        at: &ChainView,
         table: &PricingTable,
         block: u64,
         token: &TokenInfo,
     ) -> Result<Pools, ApiError> {
-        let stored = self.stored(look, table, block);
+        let stored = self.stored(at, table, block);
         let native = stored.native().await?;
         let own = if self.is_plain_coin(table) {
             Vec::new()
@@ -212,7 +215,7 @@ impl Pricing<'_> {
     /// Refused where no pool of the token changed for so long.
     async fn check_activity(
         &self,
-        look: &StoreLook,
+        at: &ChainView,
         time: u64,
         pools: &Pools,
     ) -> Result<(), ApiError> {
@@ -222,7 +225,7 @@ impl Pricing<'_> {
         let Some(newest) = all.iter().filter(is_mine).map(|it| it.block).max() else {
             return Ok(());
         };
-        let changed = look.view.block_summary(self.served.chain.id, newest).await?;
+        let changed = at.view.block_summary(self.served.chain.id, newest).await?;
         let idle = changed.map_or(0, |changed| time.saturating_sub(changed.timestamp));
         if idle > u64::from(days).saturating_mul(DAY_S) {
             return Err(refusals::inactive(newest, days));
@@ -233,31 +236,31 @@ impl Pricing<'_> {
     /// The price at the last block a day earlier, where every block since is stored.
     async fn day_before(
         &self,
-        look: &StoreLook,
+        at: &ChainView,
         time: u64,
         token: &TokenInfo,
     ) -> Result<Option<Ratio>, ApiError> {
         let chain = &self.served.chain;
         let then = time.saturating_sub(DAY_S);
-        let block = look.view.last_block_until(chain.id, then).await?;
-        let is_covered = |block: &u64| look.coverage.covers(*block, self.block.number);
+        let block = at.view.last_block_until(chain.id, then).await?;
+        let is_covered = |block: &u64| at.coverage.covers(*block, self.block.number);
         let Some(block) = block.filter(is_covered) else { return Ok(None) };
         let Some(table) = PricingTable::of(chain, then) else { return Ok(None) };
-        let pools = self.stored_pools(look, &table, block, token).await?;
+        let pools = self.stored_pools(at, &table, block, token).await?;
         Ok(self.choose(&table, token, &pools).ok().map(|it| it.usd))
     }
 
     /// Block and time of the pool's last change; a node does not say when that was.
     async fn changed_at(
         &self,
-        look: &StoreLook,
+        at: &ChainView,
         price: &Price,
         pools: &Pools,
     ) -> Result<Option<(u64, u64)>, ApiError> {
         if pools.source != "store" {
             return Ok(None);
         }
-        let changed = look.view.block_summary(self.served.chain.id, price.block).await?;
+        let changed = at.view.block_summary(self.served.chain.id, price.block).await?;
         Ok(changed.map(|it| (price.block, it.timestamp)))
     }
 

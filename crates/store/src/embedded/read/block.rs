@@ -14,7 +14,6 @@ use crate::embedded::codec::rows::{
 };
 use crate::embedded::engine::Slice;
 use crate::embedded::keys;
-use crate::query::Place;
 
 const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 
@@ -108,18 +107,6 @@ impl View {
         index: u32,
     ) -> Result<Option<StoredTx>, Error> {
         may_block(|| self.transactions(chain).read(number, index))
-    }
-
-    pub fn transactions_at(
-        &self,
-        chain: ChainId,
-        places: &[Place],
-    ) -> Result<Vec<StoredTx>, Error> {
-        let mut reader = self.transactions(chain);
-        let mut read = |(number, index): &Place| {
-            reader.read(*number, *index)?.ok_or(Error::Broken { what: "place of a transaction" })
-        };
-        may_block(|| places.iter().map(&mut read).collect())
     }
 
     /// For reading several: neighbours are found where the last one was.

@@ -16,7 +16,7 @@ const BROKEN: Error = Error::Broken { what: "pool" };
 
 impl View {
     pub fn pools_of(&self, chain: ChainId, token: Address) -> Result<Vec<Pool>, Error> {
-        let generation = self.generations(chain)?.current;
+        let generation = self.version(chain)?.generation;
         let mut pools = Vec::new();
         may_block(|| self.add_pools(&keys::pools_of(chain, generation, token), &mut pools))?;
         Ok(pools)
@@ -27,7 +27,7 @@ impl View {
         chain: ChainId,
         pairs: &[(Address, Address)],
     ) -> Result<Vec<Pool>, Error> {
-        let generation = self.generations(chain)?.current;
+        let generation = self.version(chain)?.generation;
         let mut pools = Vec::new();
         may_block(|| {
             for pair in pairs {
@@ -48,7 +48,7 @@ impl View {
     }
 
     pub fn pool_states(&self, q: &PoolStatesQuery) -> Result<Vec<Option<StateAt>>, Error> {
-        let generation = self.generations(q.chain)?.current;
+        let generation = self.version(q.chain)?.generation;
         may_block(|| q.pools.iter().map(|id| self.pool_state(q, generation, id)).collect())
     }
 

@@ -2,16 +2,17 @@
 
 use alloy_primitives::{Address, U256};
 use model::chain::ChainId;
-use model::facts::{Market, Trade};
+use model::facts::Market;
 
 use super::View;
+use super::block::TxReader;
 use crate::Error;
 use crate::embedded::blocking::may_block;
 use crate::embedded::buckets::Level;
 use crate::embedded::facts::{FactsRow, LOWEST_LEVELS};
 use crate::embedded::keys;
 use crate::embedded::keys::{SalesOf, end_of_price_key, place_at_end};
-use crate::query::{LowestTradeQuery, TradePlace, TradesPage, TradesQuery};
+use crate::query::{LowestTradeQuery, StoredTrade, TradePlace, TradesPage, TradesQuery};
 
 /// So many sales from before the window are passed over before a bucket is taken apart; a step costs
 /// far less than looking into another bucket.
@@ -39,17 +40,14 @@ impl View {
             return Ok(page);
         }
         let range = sales.trade(newest.0, newest.1)..=sales.trade(q.from_block, 0);
-        let mut facts: Option<(u64, FactsRow)> = None;
+        let mut rows = TradeRows { facts: None, txs: self.transactions(q.chain) };
         for item in self.snapshot.range(&self.tables.nft_trades, range) {
             if page.trades.len() == q.limit {
                 page.more = true;
                 break;
             }
-            let key = item.key()?;
-            let at = place_at_end(&key).ok_or(BROKEN)?;
-            let row = self.facts_again(&sales, at.0, &mut facts)?;
-            let trade = row.trades.get(at.1 as usize).cloned().ok_or(BROKEN)?;
-            page.trades.push((at, trade));
+            let place = place_at_end(&item.key()?).ok_or(BROKEN)?;
+            page.trades.push(rows.read(self, &sales, place)?);
         }
         Ok(page)
     }
@@ -57,21 +55,17 @@ impl View {
     /// From the largest buckets down: whole ones tell their lowest at once. The one that `from_block`
     /// cuts is read by price until a sale of the window turns up; where too many are older, its parts
     /// are looked at in the same way.
-    pub fn lowest_trade(&self, q: &LowestTradeQuery) -> Result<Option<(TradePlace, Trade)>, Error> {
+    pub fn lowest_trade(&self, q: &LowestTradeQuery) -> Result<Option<StoredTrade>, Error> {
         may_block(|| self.read_lowest_trade(q))
     }
 
-    fn read_lowest_trade(
-        &self,
-        q: &LowestTradeQuery,
-    ) -> Result<Option<(TradePlace, Trade)>, Error> {
+    fn read_lowest_trade(&self, q: &LowestTradeQuery) -> Result<Option<StoredTrade>, Error> {
         let sales = self.sales(q.chain, q.contract, q.market)?;
         let mut lowest = Lowest::default();
         self.find_lowest(&sales, q.from_block, &mut lowest)?;
         let Some((_, number, place)) = lowest.0 else { return Ok(None) };
-        let row = self.facts_row(&sales, number)?;
-        let trade = row.trades.get(place as usize).cloned().ok_or(BROKEN)?;
-        Ok(Some(((number, place), trade)))
+        let mut rows = TradeRows { facts: None, txs: self.transactions(q.chain) };
+        rows.read(self, &sales, (number, place)).map(Some)
     }
 
     fn find_lowest(
@@ -170,7 +164,7 @@ impl View {
         contract: Address,
         market: Option<Market>,
     ) -> Result<SalesOf, Error> {
-        let generation = self.generations(chain)?.current;
+        let generation = self.version(chain)?.generation;
         Ok(SalesOf { chain, generation, contract, market })
     }
 
@@ -191,6 +185,21 @@ impl View {
         let key = keys::facts(sales.chain, sales.generation, number);
         let row = self.snapshot.get(&self.tables.facts, key)?;
         row.and_then(|row| FactsRow::unpack(&row)).ok_or(BROKEN)
+    }
+}
+
+/// Reads sales one by one; neighbours are found where the last one was.
+struct TradeRows<'a> {
+    facts: Option<(u64, FactsRow)>,
+    txs: TxReader<'a>,
+}
+
+impl TradeRows<'_> {
+    fn read(&mut self, view: &View, sales: &SalesOf, at: TradePlace) -> Result<StoredTrade, Error> {
+        let row = view.facts_again(sales, at.0, &mut self.facts)?;
+        let trade = row.trades.get(at.1 as usize).cloned().ok_or(BROKEN)?;
+        let tx = self.txs.read(at.0, trade.tx_index)?.ok_or(BROKEN)?;
+        Ok(StoredTrade { place: at, trade, tx })
     }
 }
 

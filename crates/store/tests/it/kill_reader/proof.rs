@@ -93,7 +93,7 @@ async fn check_straight(store: &Store) {
     for (from, to) in view.coverage(CHAIN).await.unwrap().ranges().iter().copied() {
         for number in from..=to {
             let (block, proof) = view.whole_block(CHAIN, number).await.unwrap().unwrap();
-            let facts = crate::made_facts::facts(block.hash);
+            let facts = crate::made_facts::facts(block.hash, block.txs.len());
             apply.push(straight.prepare(CHAIN, VerifiedBlock { block, proof, facts }));
         }
     }
