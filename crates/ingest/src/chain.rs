@@ -39,7 +39,7 @@ impl ChainIngest {
         let progress = Arc::new(Progress::default());
         let committer = Committer::new(store.clone(), chain.clone(), progress.clone());
         let context = Context {
-            source: NodeSource::new(pool.clone(), chain.clone(), store.clone(), config.traces),
+            source: NodeSource::new(pool.clone(), chain.clone(), store.clone(), &config),
             store,
             committer: Arc::new(committer),
             config,

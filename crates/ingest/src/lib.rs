@@ -24,4 +24,4 @@ pub mod verify;
 pub use chain::{ChainIngest, Options};
 pub use config::{Config, Redecode, SenderCheck, TraceUse};
 pub use error::Error;
-pub use progress::{IngestStatus, Progress, ReorgStatus, Task};
+pub use progress::{IngestStatus, Progress, ReorgStatus, Task, TraceFailure};

@@ -12,7 +12,11 @@ mod fixtures;
 #[cfg(test)]
 mod follow;
 #[cfg(test)]
+mod junction;
+#[cfg(test)]
 mod liars;
+#[cfg(test)]
+mod pruned;
 #[cfg(test)]
 mod redecode;
 #[cfg(test)]
@@ -23,5 +27,7 @@ mod retrace;
 mod setup;
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+mod untraced;
 #[cfg(test)]
 mod verify;
