@@ -4,7 +4,7 @@
 //! wrong. Traces that cannot be had are neither: the block is good without them.
 
 use model::raw::{
-    Block, Frame, Malformed, TraceFault, Tx, read_geth_traces, read_header, read_parity_traces,
+    Block, Frame, Malformed, Tx, read_geth_traces, read_header, read_parity_traces,
     read_receipt_list,
 };
 use rpc::{CallResult, RawAnswer, RpcFailure, RpcFailureKind, Traces};
@@ -96,16 +96,18 @@ pub fn read_traces(
     dialect: Traces,
     txs: &[Tx],
 ) -> Result<Vec<Vec<Frame>>, String> {
-    let read: fn(&str, &[Tx]) -> Result<Vec<Vec<Frame>>, TraceFault> = match dialect {
-        Traces::None => return Err("the node does not trace".to_owned()),
-        Traces::TraceBlock => read_parity_traces,
-        Traces::DebugTraceBlock => read_geth_traces,
+    let answer = match answer {
+        Ok(answer) if answer.is_null() => return Err("the node has no traces of it yet".to_owned()),
+        Ok(answer) => answer,
+        Err(failure) => return Err(failure.to_string()),
     };
-    match answer {
-        Ok(answer) if answer.is_null() => Err("the node has no traces of it yet".to_owned()),
-        Ok(answer) => read(text_of(answer.json()), txs).map_err(|fault| fault.to_string()),
-        Err(failure) => Err(failure.to_string()),
-    }
+    let text = text_of(answer.json());
+    let traces = match dialect {
+        Traces::None => return Err("the node does not trace".to_owned()),
+        Traces::TraceBlock => read_parity_traces(text, txs),
+        Traces::DebugTraceBlock => read_geth_traces(text, txs),
+    };
+    traces.map_err(|fault| fault.to_string())
 }
 
 /// Whether the node says that it has this no longer, or not yet.

@@ -45,9 +45,10 @@ pub(crate) struct BlockRequest {
 }
 
 /// A block that was read: ready, or in want of traces.
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 enum Read {
     Ready(PreparedBlock, Option<NoTraces>),
-    Lacking(LackingBlock),
+    Lacking(Box<LackingBlock>),
 }
 
 impl Read {
@@ -57,7 +58,8 @@ impl Read {
                 let BlockHead { number, hash, parent_hash, .. } = **block;
                 Child { number, hash, parent_hash }
             }
-            Read::Lacking(LackingBlock { block, .. }) => {
+            Read::Lacking(lacking) => {
+                let block = &lacking.block;
                 Child { number: block.number, hash: block.hash, parent_hash: block.parent_hash }
             }
         }
@@ -205,7 +207,7 @@ impl NodeSource {
                 all.push(if let Some(NoTraces::Failed(why)) = no_traces {
                     // Nobody is asked for the traces of a block that is wrong itself.
                     judge(&block).map_or(Ok(()), |lie| Err(lies(lie)))?;
-                    Read::Lacking(LackingBlock { block, why: Some(why) })
+                    Read::Lacking(Box::new(LackingBlock { block, why: Some(why) }))
                 } else {
                     Read::Ready(pipeline.run(block, senders).map_err(lies)?, no_traces)
                 });
@@ -235,7 +237,7 @@ impl NodeSource {
             places.push(match read {
                 Read::Ready(block, no_traces) => Some(FetchedBlock { block, upstream, no_traces }),
                 Read::Lacking(block) => {
-                    lacking.push(block);
+                    lacking.push(*block);
                     None
                 }
             });

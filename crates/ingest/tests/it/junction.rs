@@ -93,7 +93,8 @@ async fn a_long_stale_range_is_reverted_step_by_step() {
     let chain = sim(333, 420);
     let node = node(&chain).await;
     let rig = Rig::new(&[&node]).await;
-    put(&rig.store, verified(&read(&chain), 5..=400, Dialect::Geth)).await;
+    let blocks = verified(&read(&chain), 5..=400, Dialect::Geth);
+    put(&rig.store, blocks).await;
     write(&chain).reorg(390, 500);
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
