@@ -20,7 +20,7 @@ pub fn parse(raw: &RawBlock) -> Result<Block> {
     let mut block = Block::read(raw.block.as_bytes())?.context("null block")?;
     block.set_receipts(read_receipts(raw.receipts.as_bytes())?)?;
     if let Some(traces) = &raw.traces {
-        block.traces = Some(read_geth_traces(traces, block.txs.len())?);
+        block.traces = Some(read_geth_traces(traces, &block.txs)?);
     }
     Ok(block)
 }

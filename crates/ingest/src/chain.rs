@@ -45,7 +45,7 @@ impl ChainIngest {
         let committer = Committer::new(store.clone(), chain.clone(), progress.clone());
         let pipeline = Pipeline::new(store.clone(), chain.clone(), decode);
         let context = Context {
-            source: NodeSource::new(pool.clone(), chain.clone(), pipeline, config.traces),
+            source: NodeSource::new(pool.clone(), chain.clone(), pipeline, &config),
             store,
             committer: Arc::new(committer),
             config,

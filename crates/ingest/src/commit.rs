@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use alloy_primitives::B256;
 use model::chain::Chain;
 use model::proof::Proof;
 use store::{BlockSummary, Change, Coverage, EntryKind, Origin, PreparedBlock, Store, View};
@@ -21,6 +22,19 @@ pub(crate) struct Committer {
     chain: Arc<Chain>,
     progress: Arc<Progress>,
     turn: Mutex<()>,
+}
+
+/// What a block that comes in would do to the store.
+pub(crate) enum BlockUse {
+    New,
+    /// The same block is stored and lacks receipts, traces or proof that this one has.
+    Completes,
+    /// It is stored, and this one adds nothing.
+    Known,
+    /// Another block has its number.
+    Other {
+        stored: B256,
+    },
 }
 
 /// The right to write, held from looking at the store to the commit that follows from it.
@@ -109,17 +123,17 @@ impl Turn<'_> {
         self.write(change).await
     }
 
-    /// Applies a block, or completes the one that is stored.
-    pub async fn put(&self, origin: Origin, block: PreparedBlock) -> Result<(), Error> {
-        let view = self.committer.store.view().await?;
-        let completes = self.completes(&view, &block).await?;
-        drop(view);
-        self.write(if completes {
-            Change::amend(origin, vec![block])
-        } else {
-            Change::apply(origin, vec![block])
-        })
-        .await
+    /// What a block would do to the store.
+    pub async fn use_of(&self, view: &View, block: &PreparedBlock) -> Result<BlockUse, Error> {
+        let chain = self.committer.chain.id;
+        let Some(stored) = view.block_summary(chain, block.number).await? else {
+            return Ok(BlockUse::New);
+        };
+        if stored.hash != block.hash {
+            return Ok(BlockUse::Other { stored: stored.hash });
+        }
+        let completes = self.completes(view, block).await?;
+        Ok(if completes { BlockUse::Completes } else { BlockUse::Known })
     }
 
     /// Completes stored blocks with receipts or traces that they lack. Others are passed over: reverted
@@ -152,7 +166,10 @@ impl Turn<'_> {
             return Ok(false);
         }
         let receipts = self.receipt_count(view, &stored).await?;
-        let gains = block.has_traces && !stored.has_traces || block.receipt_count > receipts;
+        let proves_all = block.proof.has(stored.proof);
+        let gains = block.has_traces && !stored.has_traces
+            || block.receipt_count > receipts
+            || proves_all && block.proof != stored.proof;
         let loses = stored.has_traces && !block.has_traces || block.receipt_count < receipts;
         Ok(gains && !loses)
     }

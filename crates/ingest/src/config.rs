@@ -9,6 +9,8 @@ use crate::verify::Senders;
 pub struct Config {
     /// `auto` takes traces where a node offers them, also for blocks stored before; `off` never asks.
     pub traces: TraceUse,
+    /// How long a new block at the head waits for its traces before it is stored without them.
+    pub head_trace_ms: u64,
     /// Senders recovered while filling history; at the head all of them always are.
     pub senders: SenderCheck,
     /// Blocks asked for in one request while filling history.
@@ -53,6 +55,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             traces: TraceUse::Auto,
+            head_trace_ms: 3_000,
             senders: SenderCheck::Sample,
             segment_blocks: 6,
             workers: 8,

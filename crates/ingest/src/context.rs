@@ -13,8 +13,16 @@ use crate::error::Error;
 use crate::progress::{Progress, Task};
 use crate::source::NodeSource;
 
-/// How long to wait after a failure before trying again.
-pub(crate) const PAUSE: Duration = Duration::from_millis(500);
+/// How long to wait after a failure before trying again: first and longest. A head or an upstream that
+/// comes up meanwhile ends the wait.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// The wait after so many failures in a row; doubled each time.
+pub(crate) fn pause_after(failures: u32) -> Duration {
+    let doubled = 2u32.saturating_pow(failures.saturating_sub(1).min(16));
+    PAUSE_MIN.saturating_mul(doubled).min(PAUSE_MAX)
+}
 
 /// A head further above what is stored than this starts a range of its own, and the gap is
 /// history: the newest blocks come first.
@@ -50,5 +58,17 @@ impl Context {
         if self.progress.set_waiting(task, Some(why.clone())) {
             tracing::warn!(chain.id = self.chain_id().0, ?task, error = %why, "ingest is waiting");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_after_failures_grow_within_limits() {
+        let pauses: Vec<u128> = (1..=9).map(|n| pause_after(n).as_millis()).collect();
+        assert_eq!(pauses, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+        assert_eq!((pause_after(0), pause_after(u32::MAX)), (PAUSE_MIN, PAUSE_MAX));
     }
 }

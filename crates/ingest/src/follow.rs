@@ -2,7 +2,7 @@
 
 use store::{Coverage, Origin};
 
-use crate::context::{CATCH_UP_BLOCKS, Context, PAUSE};
+use crate::context::{CATCH_UP_BLOCKS, Context, pause_after};
 use crate::error::Error;
 use crate::progress::Task;
 use crate::reorg;
@@ -17,14 +17,20 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
     // A head may be known already.
     heads.mark_changed();
     context.source.settled().await;
+    let mut upstreams = context.source.pool.changes();
     let mut failures = 0;
     loop {
         if failures > 0 {
-            // A new head or a little time, whatever comes first.
-            let _ = tokio::time::timeout(PAUSE, heads.changed()).await;
+            // A new head, an upstream that comes up, or some time, whatever is first.
+            tokio::select! {
+                _ = heads.changed() => {}
+                _ = upstreams.changed() => {}
+                () = tokio::time::sleep(pause_after(failures)) => {}
+            }
         } else if heads.changed().await.is_err() {
             return Ok(());
         }
+        upstreams.mark_unchanged();
         let Some(head) = *heads.borrow_and_update() else { continue };
         context.progress.set_node_head(head.number);
         match reach(&context, head).await {

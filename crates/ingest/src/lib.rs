@@ -27,4 +27,4 @@ pub use chain::{ChainIngest, Options};
 pub use config::{Config, Redecode, SenderCheck, TraceUse};
 pub use error::Error;
 pub use pipeline::{DecodeFn, decoder_of};
-pub use progress::{IngestStatus, Progress, ReorgStatus, Task, TaskStatus};
+pub use progress::{IngestStatus, Progress, ReorgStatus, Task, TaskStatus, TraceFailure};

@@ -13,7 +13,7 @@ use model::proof::Proof;
 use model::raw::Block;
 use store::{PreparedBlock, Store, VerifiedBlock};
 
-use crate::verify::{Lie, Rules, Senders, verify};
+use crate::verify::{Lie, Rules, Senders, has_every_root, verify, verify_header};
 
 /// Finds the facts of a block.
 pub type DecodeFn = Arc<dyn Fn(&Block) -> Facts + Send + Sync>;
@@ -39,6 +39,8 @@ impl Pipeline {
         if block.txs.is_empty() {
             // There is nothing to trace, so nobody need be asked.
             block.traces = Some(Vec::new());
+        } else if !has_every_root(&block) {
+            block.traces = None;
         }
         let proof = self.verify(&block, senders)?;
         let facts = self.decode(&block);
@@ -47,8 +49,17 @@ impl Pipeline {
 
     /// What holds of a block of this chain.
     pub fn verify(&self, block: &Block, senders: Senders) -> Result<Proof, Lie> {
+        verify(block, &self.rules(senders))
+    }
+
+    /// Whether the hash of a header could be recomputed; a lie where it is another one.
+    pub fn verify_header(&self, block: &Block) -> Result<bool, Lie> {
+        verify_header(block, &self.rules(Senders::Sample))
+    }
+
+    fn rules(&self, senders: Senders) -> Rules {
         let Chain { verification, id, .. } = *self.chain;
-        verify(block, &Rules { verification, chain_id: id.0, senders })
+        Rules { verification, chain_id: id.0, senders }
     }
 
     /// Trades that a block does not bear out are kept and counted.

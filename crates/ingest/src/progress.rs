@@ -21,6 +21,8 @@ pub struct Progress {
     /// One place per task, so that none speaks for the other.
     tasks: Mutex<[TaskStatus; 3]>,
     last_reorg: Mutex<Option<ReorgStatus>>,
+    trace_failure: Mutex<Option<TraceFailure>>,
+    history_end: Mutex<Option<u64>>,
 }
 
 /// The tasks of a chain's ingest.
@@ -66,6 +68,13 @@ pub struct ReorgStatus {
     pub reverted_blocks: u64,
 }
 
+/// Why a block is still untraced, though nodes were asked.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct TraceFailure {
+    pub block: u64,
+    pub reason: String,
+}
+
 /// A moment of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct IngestStatus {
@@ -78,6 +87,10 @@ pub struct IngestStatus {
     pub blocks_missing: u64,
     /// Stored without traces; counted up to 1,000. Unknown where traces are off.
     pub blocks_untraced: Option<u64>,
+    /// The newest reason why one of them could not be traced; none once all are.
+    pub trace_failure: Option<TraceFailure>,
+    /// The oldest block that any node has, where that is above the block to fill down to.
+    pub history_ends_at: Option<u64>,
     pub node_head: u64,
     /// Why nothing moves, where nothing does.
     pub waiting: Option<String>,
@@ -105,6 +118,14 @@ impl Progress {
 
     pub fn set_untraced(&self, blocks: u64) {
         *lock(&self.untraced) = Some(blocks);
+    }
+
+    pub fn set_trace_failure(&self, failure: Option<TraceFailure>) {
+        *lock(&self.trace_failure) = failure;
+    }
+
+    pub fn set_history_end(&self, block: Option<u64>) {
+        *lock(&self.history_end) = block;
     }
 
     pub fn set_missing(&self, blocks: u64) {
@@ -169,6 +190,8 @@ impl Progress {
             blocks_amended: self.amended.load(Ordering::Relaxed),
             blocks_untraced: *lock(&self.untraced),
             blocks_missing: self.missing.load(Ordering::Relaxed),
+            trace_failure: lock(&self.trace_failure).clone(),
+            history_ends_at: *lock(&self.history_end),
             node_head: self.node_head.load(Ordering::Relaxed),
             waiting: self.waiting(),
             failed: self.failed(),

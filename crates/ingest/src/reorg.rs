@@ -67,7 +67,7 @@ async fn not_stored(
 
 /// The highest stored block below `conflict` that the node has, too; none when it has not even the
 /// oldest of the range. Chains that part stay apart, so a search by halves finds it.
-pub(crate) async fn ancestor(
+async fn ancestor(
     context: &Context,
     upstream: UpstreamId,
     oldest: u64,

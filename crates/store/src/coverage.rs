@@ -42,7 +42,7 @@ impl Coverage {
     }
 
     pub fn blocks(&self) -> u64 {
-        self.0.iter().map(|(from, to)| to - from + 1).sum()
+        clamped(self.0.iter().map(|(from, to)| length(*from, *to)).sum())
     }
 
     /// How many blocks of the range are not stored.
@@ -51,8 +51,8 @@ impl Coverage {
             return 0;
         }
         let inside = self.0.iter().filter(|r| r.1 >= from && r.0 <= to);
-        let have: u64 = inside.map(|r| r.1.min(to) - r.0.max(from) + 1).sum();
-        (to - from + 1).saturating_sub(have)
+        let have: u128 = inside.map(|r| length(r.0.max(from), r.1.min(to))).sum();
+        clamped(length(from, to).saturating_sub(have))
     }
 
     pub fn insert(&mut self, number: u64) {
@@ -107,6 +107,15 @@ impl Coverage {
     }
 }
 
+/// Blocks from one to another, both included: one more than a u64 can hold where these are its ends.
+fn length(from: u64, to: u64) -> u128 {
+    u128::from(to) - u128::from(from) + 1
+}
+
+fn clamped(blocks: u128) -> u64 {
+    blocks.try_into().unwrap_or(u64::MAX)
+}
+
 impl std::fmt::Display for Coverage {
     /// `0-99,200-250`, as the answers' header says it.
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -115,5 +124,36 @@ impl std::fmt::Display for Coverage {
             write!(f, "{comma}{from}-{to}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_counted_up_to_the_last_number_there_is() {
+        const MAX: u64 = u64::MAX;
+        let covered = |ranges: &[(u64, u64)]| Coverage::from_ranges(ranges.to_vec());
+        for (ranges, from, to, missing) in [
+            (&[][..], 0, MAX, MAX),
+            (&[], 1, MAX, MAX),
+            (&[], MAX, MAX, 1),
+            (&[(5, 5)], 0, MAX, MAX),
+            (&[(5, 6)], 0, MAX, MAX - 1),
+            (&[(0, MAX)], 0, MAX, 0),
+            (&[(MAX, MAX)], MAX - 2, MAX, 2),
+            (&[(10, 20), (30, 40)], 15, 35, 9),
+            (&[(10, 20)], 7, 3, 0),
+        ] {
+            assert_eq!(covered(ranges).missing(from, to), missing, "{ranges:?} {from} {to}");
+        }
+        assert_eq!(covered(&[(0, MAX)]).blocks(), MAX);
+        assert_eq!(covered(&[(1, MAX)]).blocks(), MAX);
+        assert_eq!(covered(&[(3, 5), (9, 9)]).blocks(), 4);
+        let mut coverage = covered(&[(MAX - 1, MAX - 1)]);
+        coverage.insert(MAX);
+        coverage.remove(MAX - 1);
+        assert_eq!(coverage.ranges(), [(MAX, MAX)]);
     }
 }

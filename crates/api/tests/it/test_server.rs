@@ -149,7 +149,7 @@ pub fn prepared(
     block.set_receipts(receipts).unwrap();
     if with_traces {
         let traces = String::from_utf8(chain.traces_parity_json(number).unwrap().to_vec()).unwrap();
-        block.traces = Some(read_parity_traces(&traces, block.txs.len()).unwrap());
+        block.traces = Some(read_parity_traces(&traces, &block.txs).unwrap());
     }
     let verified = VerifiedBlock { block, proof: Proof::default(), facts: Facts::default() };
     store.prepare(CHAIN, verified)

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::Result;
-use ingest::import::{ImportEvent, import};
+use ingest::import::{ImportEvent, Summary, import};
 
 use super::run_async;
 use crate::cli::ImportArgs;
@@ -43,15 +43,26 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
     if refused > SHOWN_MAX {
         eprintln!("refused: {} more", refused - SHOWN_MAX);
     }
-    say(&format!(
-        "imported {} blocks with {} transactions into {}: {} verified, {} partial, {} unverified; {} refused",
+    say(&told(&summary, &chain.slug))?;
+    Ok(if refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What came in, what was there before, and how far it can be relied on, in one line.
+fn told(summary: &Summary, chain: &str) -> String {
+    let mut line = format!(
+        "imported {} blocks with {} transactions into {chain}, completed {}, already stored {}: {} verified, \
+         {} partial, {} unverified; {} refused",
         summary.blocks,
         summary.transactions,
-        chain.slug,
+        summary.completed,
+        summary.already_stored,
         summary.verified,
         summary.partial,
         summary.unverified,
-        refused
-    ))?;
-    Ok(if refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        summary.refused.len(),
+    );
+    if summary.untraced > 0 {
+        line += &format!("; {} without traces", summary.untraced);
+    }
+    line
 }

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::gap::Gap;
 use crate::context::Context;
 use crate::error::Error;
-use crate::source::{BlockRequest, FetchedBlock};
+use crate::source::{BlockRequest, FetchedBlock, TraceEffort};
 
 /// Blocks written in one commit: enough to make waiting for the disk cheap, and not so many that
 /// their rows, all in memory at once, are a burden.
@@ -20,9 +20,22 @@ const WAITING_BYTES_MAX: usize = 64 << 20;
 
 type Response = (u64, Result<Vec<FetchedBlock>, Error>);
 
+/// How much is asked for at once.
+#[derive(Clone, Copy)]
+pub struct Pace {
+    pub segment_blocks: usize,
+    pub workers: usize,
+}
+
+impl Pace {
+    /// So that a block that nobody has keeps none back that somebody has.
+    pub const ONE_BY_ONE: Pace = Pace { segment_blocks: 1, workers: 1 };
+}
+
 pub struct FetchQueue<'a> {
     context: &'a Context,
     gap: Gap,
+    pace: Pace,
     avoid: Option<UpstreamId>,
     /// The highest block not yet asked for; none when all are.
     unasked: Option<u64>,
@@ -35,25 +48,26 @@ pub struct FetchQueue<'a> {
 }
 
 impl<'a> FetchQueue<'a> {
-    pub fn new(context: &'a Context, gap: Gap, avoid: Option<UpstreamId>) -> Self {
+    pub fn new(context: &'a Context, gap: Gap, pace: Pace, avoid: Option<UpstreamId>) -> Self {
         let (unasked, due) = (Some(gap.top), gap.top);
         let (requests, waiting) = (JoinSet::new(), BTreeMap::new());
-        FetchQueue { context, gap, avoid, unasked, due, requests, waiting, waiting_bytes: 0 }
+        FetchQueue { context, gap, pace, avoid, unasked, due, requests, waiting, waiting_bytes: 0 }
     }
 
     /// Asks for more, highest first, as far as workers and memory allow.
     pub fn submit(&mut self) {
         let config = &self.context.config;
-        while self.requests.len() < config.workers.max(1)
+        while self.requests.len() < self.pace.workers.max(1)
             && (self.waiting_bytes < WAITING_BYTES_MAX || self.requests.is_empty())
             && let Some(top) = self.unasked
         {
-            let length = config.segment_blocks.max(1) as u64;
+            let length = self.pace.segment_blocks.max(1) as u64;
             let bottom = top.saturating_sub(length - 1).max(self.gap.bottom);
             self.unasked = (bottom > self.gap.bottom).then(|| bottom - 1);
             let source = self.context.source.clone();
             let (origin, senders) = (Origin::History, config.senders.into());
-            let request = BlockRequest { origin, senders, only: None, avoid: self.avoid };
+            let (traces, avoid) = (TraceEffort::History, self.avoid);
+            let request = BlockRequest { origin, senders, traces, only: None, avoid };
             self.requests.spawn(async move {
                 let numbers: Vec<u64> = (bottom..=top).rev().collect();
                 (top, source.blocks(&numbers, request).await)

@@ -2,61 +2,243 @@
 //!
 //! Several requests are under way at once, but blocks are committed strictly from the top down: each
 //! must be the parent of one that is stored, so everything in the store hangs by hashes on the head.
+//! Where no node has older blocks, history ends; that is said, and looked at again now and then.
 
 mod fetch_queue;
 mod gap;
+mod history_end;
+mod junction;
+mod write;
 
 use rpc::UpstreamId;
-use store::{Change, Coverage, Origin};
+use store::{Coverage, Origin};
+use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::context::{Context, PAUSE};
+use crate::config::Config;
+use crate::context::{CATCH_UP_BLOCKS, Context, pause_after};
 use crate::error::Error;
 use crate::progress::Task;
-use crate::reorg;
-use crate::source::{Child, FetchedBlock};
-use fetch_queue::FetchQueue;
+use crate::source::{BlockRequest, TraceEffort};
+use fetch_queue::{FetchQueue, Pace};
 use gap::{Gap, next_gap};
+use history_end::HistoryEnd;
+use write::write;
 
 /// Ends when the nodes were let go, or with an error that does not heal by asking again.
 pub(crate) async fn run(context: Context) -> Result<(), Error> {
     let mut heads = context.source.pool.heads();
+    let mut upstreams = context.source.pool.changes();
     let mut written = context.written();
     context.source.settled().await;
-    let mut avoid = None;
+    let mut backfill = Backfill::new(&context);
+    let mut failures = 0;
     loop {
+        if upstreams.has_changed().unwrap_or(false) {
+            backfill.end.look_again(Instant::now());
+        }
         heads.mark_unchanged();
         written.mark_unchanged();
-        match fill(&context, &mut avoid).await {
-            // Everything is there; a new head or a commit may leave a gap below it.
-            Ok(()) => {
-                context.progress.set_waiting(Task::Backfill, None);
+        upstreams.mark_unchanged();
+        match backfill.fill().await {
+            // Nothing to do; a new head or a commit may leave a gap below it.
+            Ok(filled) => {
+                failures = 0;
+                let look_again = async {
+                    match filled {
+                        Filled::All => std::future::pending().await,
+                        Filled::UpToEnd { until } => sleep_until(until).await,
+                    }
+                };
                 let go_on = tokio::select! {
                     changed = heads.changed() => changed.is_ok(),
                     changed = written.changed() => changed.is_ok(),
+                    changed = upstreams.changed() => {
+                        backfill.end.look_again(Instant::now());
+                        changed.is_ok()
+                    }
+                    () = look_again => true,
                 };
                 if !go_on {
                     return Ok(());
                 }
             }
             Err(error) => {
+                failures = if std::mem::take(&mut backfill.wrote) { 1 } else { failures + 1 };
                 context.wait_because(Task::Backfill, &error);
                 if !error.is_retryable() {
                     return Err(error);
                 }
-                tokio::time::sleep(PAUSE).await;
+                tokio::select! {
+                    _ = upstreams.changed() => backfill.end.look_again(Instant::now()),
+                    () = sleep(pause_after(failures)) => {}
+                }
             }
         }
     }
 }
 
-/// `avoid` is whoever gave blocks of another branch last time.
-async fn fill(context: &Context, avoid: &mut Option<UpstreamId>) -> Result<(), Error> {
-    loop {
-        let Some(head) = *context.source.pool.heads().borrow() else { return Ok(()) };
-        let coverage = context.coverage().await?;
-        tell_missing(context, &coverage);
-        let Some(gap) = next_gap(&coverage, context.from_block, head.number) else { return Ok(()) };
-        fill_gap(context, gap, avoid).await?;
+/// How far history was filled.
+enum Filled {
+    All,
+    /// No node has older blocks; to be looked at again at this moment.
+    UpToEnd {
+        until: Instant,
+    },
+}
+
+struct Backfill<'a> {
+    context: &'a Context,
+    /// Whoever gave blocks of another branch last time.
+    avoid: Option<UpstreamId>,
+    end: HistoryEnd,
+    /// Whether anything was written since the last failure.
+    wrote: bool,
+}
+
+impl<'a> Backfill<'a> {
+    fn new(context: &'a Context) -> Self {
+        Backfill { context, avoid: None, end: HistoryEnd::default(), wrote: false }
+    }
+
+    async fn fill(&mut self) -> Result<Filled, Error> {
+        loop {
+            let Some(gap) = self.gap().await? else {
+                self.end.forget();
+                self.context.progress.set_history_end(None);
+                self.context.progress.set_waiting(Task::Backfill, None);
+                return Ok(Filled::All);
+            };
+            let top = gap.top;
+            match self.end.until(top) {
+                Some(until) if Instant::now() < until => {
+                    self.tell_end(top + 1, false);
+                    return Ok(Filled::UpToEnd { until });
+                }
+                // Only the block in question, not all that would follow.
+                Some(_) => {
+                    if let Some(until) = self.look_for(top).await? {
+                        return Ok(Filled::UpToEnd { until });
+                    }
+                }
+                None => {}
+            }
+            let Config { segment_blocks, workers, .. } = self.context.config;
+            let filled = self.fill_gap(gap, Pace { segment_blocks, workers }).await;
+            let Err(Error::NotThere { number }) = filled else {
+                filled?;
+                continue;
+            };
+            if let Some(until) = self.reach_end(number).await? {
+                return Ok(Filled::UpToEnd { until });
+            }
+        }
+    }
+
+    /// The next gap to fill.
+    async fn gap(&self) -> Result<Option<Gap>, Error> {
+        let Some(head) = *self.context.source.pool.heads().borrow() else { return Ok(None) };
+        let coverage = self.context.coverage().await?;
+        tell_missing(self.context, &coverage);
+        Ok(next_gap(&coverage, self.context.from_block, head.number))
+    }
+
+    /// Some block of the next ones could not be had. Takes those above it, one by one, and then finds out
+    /// whether anybody has it.
+    async fn reach_end(&mut self, number: u64) -> Result<Option<Instant>, Error> {
+        let not_there = Error::NotThere { number };
+        let head = self.context.source.pool.heads().borrow().map_or(0, |head| head.number);
+        if number.saturating_add(CATCH_UP_BLOCKS) >= head {
+            // That new, it is on its way.
+            return Err(not_there);
+        }
+        let Some(Gap { top, bottom }) = self.gap().await? else { return Ok(None) };
+        let some = self.context.config.segment_blocks.max(1) as u64;
+        let bottom = bottom.max(top.saturating_sub(some - 1));
+        match self.fill_gap(Gap { top, bottom }, Pace::ONE_BY_ONE).await {
+            Err(Error::NotThere { number }) => {
+                let is_next = self.gap().await?.is_some_and(|gap| gap.top == number);
+                if is_next { self.look_for(number).await } else { Err(not_there) }
+            }
+            filled => filled.map(|()| None),
+        }
+    }
+
+    /// Asks every node for the block. Some moment to look again where nobody has it, and that is
+    /// believed; none where somebody has it.
+    async fn look_for(&mut self, number: u64) -> Result<Option<Instant>, Error> {
+        let context = self.context;
+        let (origin, senders) = (Origin::History, context.config.senders.into());
+        let mut denied = false;
+        for upstream in context.source.pool.upstreams() {
+            let (traces, only) = (TraceEffort::Retrace, Some(upstream));
+            let request = BlockRequest { origin, senders, traces, only, avoid: None };
+            match context.source.blocks(&[number], request).await {
+                Ok(_) => {
+                    self.end.forget();
+                    context.progress.set_history_end(None);
+                    return Ok(None);
+                }
+                Err(Error::NotThere { .. }) => denied = true,
+                // It is not in use.
+                Err(Error::Upstream(rpc::Error::NoUpstream { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let was_believed = self.end.until(number).is_some();
+        let until = if denied { self.end.nobody_has(number, Instant::now()) } else { None };
+        let Some(until) = until else { return Err(Error::NotThere { number }) };
+        self.tell_end(number + 1, !was_believed);
+        Ok(Some(until))
+    }
+
+    /// `oldest` is the last block of history that any node has.
+    fn tell_end(&self, oldest: u64, is_news: bool) {
+        let progress = &self.context.progress;
+        let why = format!("history ends at block {oldest}: no node has older ones");
+        // It works: there is just nothing more to be had.
+        progress.set_waiting(Task::Backfill, None);
+        progress.set_waiting(Task::Backfill, Some(why));
+        progress.set_history_end(Some(oldest));
+        if is_news {
+            tracing::warn!(
+                chain.id = self.context.chain_id().0,
+                block.number = oldest,
+                "history ends here: no node has older blocks; they are asked for again after growing \
+                 pauses, and when another node comes into use"
+            );
+        }
+    }
+
+    async fn fill_gap(&mut self, gap: Gap, pace: Pace) -> Result<(), Error> {
+        let (context, top) = (self.context, gap.top);
+        let mut queue = FetchQueue::new(context, gap, pace, self.avoid.take());
+        let mut failed = None;
+        loop {
+            if failed.is_none() {
+                queue.submit();
+            }
+            // What came in before a failure is not thrown away.
+            let ready = queue.take_ready(failed.is_some());
+            if !ready.is_empty() {
+                let writing = write(context, ready, &mut self.avoid);
+                fetch_while(&mut queue, &mut failed, writing).await?;
+                self.wrote = true;
+                context.progress.set_waiting(Task::Backfill, None);
+                tell_missing(context, &context.coverage().await?);
+                if is_overtaken(context, top).await? {
+                    break;
+                }
+            } else if failed.is_some() {
+                break;
+            } else {
+                match queue.next().await {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) => failed = Some(error),
+                }
+            }
+        }
+        failed.map_or(Ok(()), Err)
     }
 }
 
@@ -70,40 +252,6 @@ async fn is_overtaken(context: &Context, top: u64) -> Result<bool, Error> {
 fn tell_missing(context: &Context, coverage: &Coverage) {
     let head = context.source.pool.heads().borrow().map_or(0, |head| head.number);
     context.progress.set_missing(coverage.missing(context.from_block, head));
-}
-
-async fn fill_gap(
-    context: &Context,
-    gap: Gap,
-    avoid: &mut Option<UpstreamId>,
-) -> Result<(), Error> {
-    let top = gap.top;
-    let mut queue = FetchQueue::new(context, gap, avoid.take());
-    let mut failed = None;
-    loop {
-        if failed.is_none() {
-            queue.submit();
-        }
-        // What came in before a failure is not thrown away.
-        let ready = queue.take_ready(failed.is_some());
-        if !ready.is_empty() {
-            let writing = write(context, ready, avoid);
-            fetch_while(&mut queue, &mut failed, writing).await?;
-            context.progress.set_waiting(Task::Backfill, None);
-            if is_overtaken(context, top).await? {
-                break;
-            }
-        } else if failed.is_some() {
-            break;
-        } else {
-            match queue.next().await {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => failed = Some(error),
-            }
-        }
-    }
-    failed.map_or(Ok(()), Err)
 }
 
 /// Goes on fetching while blocks are written: the disk and the processors have different work.
@@ -124,80 +272,4 @@ async fn fetch_while(
             }
         }
     }
-}
-
-/// Writes blocks, falling from just below a stored one, as far down as they hang on it.
-async fn write(
-    context: &Context,
-    blocks: Vec<FetchedBlock>,
-    avoid: &mut Option<UpstreamId>,
-) -> Result<(), Error> {
-    let turn = context.committer.turn().await;
-    let Some(first) = blocks.first() else { return Ok(()) };
-    let mut child = stored_child(context, first.block.number).await?;
-    let mut fitting = Vec::with_capacity(blocks.len());
-    let mut misfit = None;
-    for fetched in blocks {
-        if fetched.block.hash != child.parent_hash {
-            misfit = Some((fetched.upstream, child));
-            break;
-        }
-        child = fetched.child();
-        fitting.push(fetched);
-    }
-    if let Some(bottom) = fitting.last() {
-        let revert = stale_below(context, bottom.upstream, child).await?;
-        let apply = fitting.into_iter().map(|fetched| fetched.block).collect();
-        let change = Change { origin: Origin::History, revert, apply, ..Change::default() };
-        turn.commit(change).await?;
-        tell_missing(context, &context.coverage().await?);
-    }
-    drop(turn);
-    match misfit {
-        // The child is believed, so whoever gave this is wrong, or on another branch.
-        Some((upstream, child)) => {
-            *avoid = Some(upstream);
-            context.source.check_parent_link(upstream, child).await?;
-            Err(Error::Moved { number: child.number - 1 })
-        }
-        None => Ok(()),
-    }
-}
-
-/// The stored block above; the head's follower may have reverted it meanwhile.
-async fn stored_child(context: &Context, below: u64) -> Result<Child, Error> {
-    let (view, chain) = (context.store.view().await?, context.chain_id());
-    let moved = || Error::Moved { number: below };
-    let number = below.checked_add(1).ok_or_else(moved)?;
-    let stored = view.block_summary(chain, number).await?.ok_or_else(moved)?;
-    let parent_hash = view.parent_hash(chain, number).await?.ok_or_else(moved)?;
-    Ok(Child { number, hash: stored.hash, parent_hash })
-}
-
-/// Blocks of the next older range that are not on the chain that reaches it from above: it was
-/// stored before a reorganisation that nobody saw.
-async fn stale_below(
-    context: &Context,
-    upstream: UpstreamId,
-    child: Child,
-) -> Result<Vec<u64>, Error> {
-    let (coverage, below) = {
-        let (view, chain) = (context.store.view().await?, context.chain_id());
-        let Some(number) = child.number.checked_sub(1) else { return Ok(Vec::new()) };
-        let stored = view.block_summary(chain, number).await?;
-        if stored.is_none_or(|stored| stored.hash == child.parent_hash) {
-            return Ok(Vec::new());
-        }
-        (view.coverage(chain).await?, number)
-    };
-    let Some((oldest, _)) = coverage.range_of(below) else { return Ok(Vec::new()) };
-    let ancestor = reorg::ancestor(context, upstream, oldest, below).await?;
-    let first = ancestor.map_or(oldest, |ancestor| ancestor + 1);
-    tracing::info!(
-        chain.id = context.chain_id().0,
-        first,
-        last = below,
-        "reverting an older range that is not on the head's chain"
-    );
-    Ok((first..=below).rev().collect())
 }

@@ -9,14 +9,14 @@ mod pauses;
 use std::time::Duration;
 
 use rpc::Capabilities;
-use store::{Origin, PreparedBlock};
+use store::Origin;
 use tokio::time::{Instant, sleep_until};
 
 use crate::config::TraceUse;
-use crate::context::{Context, PAUSE};
+use crate::context::{Context, pause_after};
 use crate::error::Error;
-use crate::progress::Task;
-use crate::source::BlockRequest;
+use crate::progress::{Task, TraceFailure};
+use crate::source::{BlockRequest, FetchedBlock, NoTraces, TraceEffort};
 use crate::verify::Senders;
 use pauses::Pauses;
 
@@ -37,15 +37,17 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
     let mut upstreams = context.source.pool.changes();
     let mut written = context.written();
     let mut retracer = Retracer::new(&context);
+    let mut failures = 0;
     loop {
         upstreams.mark_unchanged();
         written.mark_unchanged();
         let step = retracer.step().await;
         if step.is_ok() {
+            failures = 0;
             context.progress.set_waiting(Task::Retrace, None);
         }
         match step {
-            Ok(RetraceStep::Asked) => continue,
+            Ok(RetraceStep::Asked) => {}
             Ok(RetraceStep::Idle { until }) => {
                 let pause = async {
                     match until {
@@ -60,8 +62,9 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
                 }
             }
             Err(error) if error.is_retryable() => {
+                failures += 1;
                 context.wait_because(Task::Retrace, &error);
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(pause_after(failures)).await;
             }
             Err(error) => return Err(error),
         }
@@ -141,6 +144,9 @@ impl<'a> Retracer<'a> {
         let (view, chain) = (self.context.store.view().await?, self.context.chain_id());
         let count = view.untraced_blocks(chain, u64::MAX, COUNT_MAX).await?.len();
         self.context.progress.set_untraced(count as u64);
+        if count == 0 {
+            self.context.progress.set_trace_failure(None);
+        }
         let slug = self.context.source.chain.slug.clone();
         metrics::gauge!("headwater_blocks_untraced", "chain" => slug).set(count as f64);
         self.counted_at = Some(now);
@@ -154,7 +160,7 @@ impl<'a> Retracer<'a> {
             Err(error) => {
                 tracing::debug!(chain.id = self.context.chain_id().0, ?group, %error, "these blocks cannot be traced now");
                 match group {
-                    [number] => self.pauses.failed(*number, Instant::now()),
+                    [number] => self.failed(*number, error.to_string(), Instant::now()),
                     _ => self.retrace_one_by_one(group).await?,
                 }
                 Ok(())
@@ -166,27 +172,38 @@ impl<'a> Retracer<'a> {
         for number in group {
             match self.fetch(&[*number]).await {
                 Ok(blocks) => self.amend(blocks).await?,
-                Err(_) => self.pauses.failed(*number, Instant::now()),
+                Err(error) => self.failed(*number, error.to_string(), Instant::now()),
             }
         }
         Ok(())
     }
 
-    async fn fetch(&self, numbers: &[u64]) -> Result<Vec<PreparedBlock>, Error> {
-        let (origin, senders) = (Origin::History, Senders::All);
-        let request = BlockRequest { origin, senders, only: None, avoid: None };
-        let fetched = self.context.source.blocks(numbers, request).await?;
-        Ok(fetched.into_iter().map(|fetched| fetched.block).collect())
+    async fn fetch(&self, numbers: &[u64]) -> Result<Vec<FetchedBlock>, Error> {
+        let (origin, senders, traces) = (Origin::History, Senders::All, TraceEffort::Retrace);
+        let request = BlockRequest { origin, senders, traces, only: None, avoid: None };
+        self.context.source.blocks(numbers, request).await
     }
 
-    async fn amend(&mut self, blocks: Vec<PreparedBlock>) -> Result<(), Error> {
-        let (traced, untraced): (Vec<_>, Vec<_>) =
-            blocks.into_iter().partition(|block| block.has_traces);
+    async fn amend(&mut self, blocks: Vec<FetchedBlock>) -> Result<(), Error> {
+        let mut traced = Vec::with_capacity(blocks.len());
+        let now = Instant::now();
+        // The newest of which a node said that it has no longer the state to trace it with.
+        let mut gone = None;
+        for FetchedBlock { block, no_traces, .. } in blocks {
+            match no_traces {
+                _ if block.has_traces => traced.push(block),
+                Some(NoTraces::Failed(why) | NoTraces::TooSlow(why)) => {
+                    self.failed(block.number, why, now);
+                }
+                Some(NoTraces::StateGone | NoTraces::NotAsked) | None => {
+                    gone = gone.max(Some(block.number));
+                }
+            }
+        }
         let numbers: Vec<u64> = traced.iter().map(|block| block.number).collect();
         let turn = self.context.committer.turn().await;
         let amended = turn.amend(Origin::History, traced).await?;
         drop(turn);
-        let now = Instant::now();
         for number in numbers {
             if amended.contains(&number) {
                 self.pauses.succeeded(number);
@@ -195,10 +212,15 @@ impl<'a> Retracer<'a> {
                 self.pauses.failed(number, now);
             }
         }
-        // The node said that it has no longer the state to trace these with.
-        if let Some(newest) = untraced.iter().map(|block| block.number).max() {
+        if let Some(newest) = gone {
             self.pauses.failed_with_older(newest, now);
         }
         Ok(())
+    }
+
+    /// Nobody could trace this block; the newest reason is shown.
+    fn failed(&mut self, number: u64, reason: String, now: Instant) {
+        self.pauses.failed(number, now);
+        self.context.progress.set_trace_failure(Some(TraceFailure { block: number, reason }));
     }
 }

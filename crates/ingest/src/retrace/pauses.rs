@@ -9,7 +9,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const PAUSE_MIN: Duration = Duration::from_secs(1);
-const PAUSE_MAX: Duration = Duration::from_secs(600);
+/// Blocks that never trace (bor's with a state-sync transaction) must not keep a node busy.
+const PAUSE_MAX: Duration = Duration::from_secs(3_600);
 /// Blocks with a pause of their own; beyond this, older ones wait together.
 const BLOCKS_MAX: usize = 65_536;
 
@@ -86,9 +87,9 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn pauses_double_up_to_ten_minutes_for_each_block_alone() {
+    fn pauses_double_up_to_an_hour_for_each_block_alone() {
         let (mut pauses, mut now) = (Pauses::default(), Instant::now());
-        for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600] {
+        for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600, 3600] {
             assert!(pauses.is_due(7, now));
             pauses.failed(7, now);
             assert!(pauses.is_due(6, now) && pauses.is_due(8, now));

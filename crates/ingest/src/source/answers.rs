@@ -1,13 +1,15 @@
-//! A node's answers about one block → the block.
+//! A node's answers about one block → the block, and why it has no traces where it has none.
 //!
 //! What is missing may come later (the node lags, or its head moved) and is told apart from what is
-//! wrong.
+//! wrong. Traces that cannot be had are neither: the block is good without them.
 
 use model::raw::{
-    Block, Frame, Malformed, read_geth_traces, read_header, read_parity_traces, read_receipt_list,
+    Block, Frame, Malformed, Tx, read_geth_traces, read_header, read_parity_traces,
+    read_receipt_list,
 };
-use rpc::{CallResult, RawAnswer, RpcFailureKind, Traces};
+use rpc::{CallResult, RawAnswer, RpcFailure, RpcFailureKind, Traces};
 
+use super::no_traces::NoTraces;
 use super::question::BlockAnswers;
 use crate::error::{BlockFault, Error};
 use crate::verify::Lie;
@@ -18,6 +20,13 @@ pub enum Problem {
     Other(Error),
 }
 
+/// A block as a node gave it.
+pub struct ReadBlock {
+    pub block: Block,
+    /// None where it has traces, or nothing to trace.
+    pub no_traces: Option<NoTraces>,
+}
+
 /// `judge` says what else is wrong with a block of which a later part cannot be read: a root that
 /// does not fit tells more than a list that is too short.
 pub fn read_block(
@@ -25,7 +34,7 @@ pub fn read_block(
     answers: &BlockAnswers,
     upstream: &str,
     judge: &dyn Fn(&Block) -> Option<Lie>,
-) -> Result<Block, Problem> {
+) -> Result<ReadBlock, Problem> {
     let source = BlockReader { number, upstream };
     let answer = source.take(answers.block, "a block")?.ok_or_else(|| source.not_there())?;
     let mut block = answer
@@ -56,17 +65,78 @@ pub fn read_block(
         let got = block.receipts.iter().flatten().count().to_string();
         return Err(source.lie("receipt count", format!("{count} receipts"), got));
     }
-    let traces = source.traces(answers, count)?;
-    block.traces = traces.map_err(|m| malformed(&block, m))?;
-    Ok(block)
+    // Where there are no transactions, nothing happened, and tracers differ in what they say of genesis.
+    let traces = if count == 0 { Ok(Vec::new()) } else { traces(answers, &block.txs) };
+    Ok(match traces {
+        Ok(traces) => ReadBlock { block: Block { traces: Some(traces), ..block }, no_traces: None },
+        Err(no_traces) => ReadBlock { block, no_traces: Some(no_traces) },
+    })
 }
 
-/// Whether the node says that it no longer holds what tracing needs.
-fn is_forgotten(answer: Option<&CallResult>) -> bool {
-    matches!(answer, Some(Err(failure)) if failure.kind() == RpcFailureKind::StateMissing)
+/// The frames of every transaction, or why there are none.
+fn traces(answers: &BlockAnswers, txs: &[Tx]) -> Result<Vec<Vec<Frame>>, NoTraces> {
+    if answers.dialect == Traces::None {
+        return Err(answers.no_traces.cloned().unwrap_or(NoTraces::NotAsked));
+    }
+    match answers.traces {
+        Some(answer) => {
+            let is_gone = |failure: &RpcFailure| answers.traces_may_lack && is_gone(failure);
+            if answer.as_ref().is_err_and(is_gone) {
+                return Err(NoTraces::StateGone);
+            }
+            read_traces(answer, answers.dialect, txs).map_err(NoTraces::Failed)
+        }
+        None => Err(NoTraces::Failed("no answer about its traces".to_owned())),
+    }
 }
 
-type Frames = Result<Option<Vec<Vec<Frame>>>, Malformed>;
+/// One answer about a block's traces; the error says why it is of no use.
+pub fn read_traces(
+    answer: &CallResult,
+    dialect: Traces,
+    txs: &[Tx],
+) -> Result<Vec<Vec<Frame>>, String> {
+    let answer = match answer {
+        Ok(answer) if answer.is_null() => return Err("the node has no traces of it yet".to_owned()),
+        Ok(answer) => answer,
+        Err(failure) => return Err(failure.to_string()),
+    };
+    let text = text_of(answer.json());
+    let traces = match dialect {
+        Traces::None => return Err("the node does not trace".to_owned()),
+        Traces::TraceBlock => read_parity_traces(text, txs),
+        Traces::DebugTraceBlock => read_geth_traces(text, txs),
+    };
+    traces.map_err(|fault| fault.to_string())
+}
+
+/// Whether the node says that it has this no longer, or not yet.
+fn is_gone(failure: &RpcFailure) -> bool {
+    match failure.kind() {
+        RpcFailureKind::StateMissing => true,
+        RpcFailureKind::MethodMissing => false,
+        _ => says_gone(&failure.message),
+    }
+}
+
+/// What nodes say of blocks, receipts and states that they no longer have, beside what every caller of
+/// a node must know (`RpcFailureKind::StateMissing`).
+const GONE: [&str; 6] = [
+    // erigon: states and receipts below its prune distance.
+    "due to pruning",
+    "data before",
+    // nethermind: receipts and states below its barriers.
+    "neither stored nor reproducible",
+    "no state available",
+    // Chains on Cosmos, and old bodies of some forks of geth.
+    "lowest height is",
+    "body not found",
+];
+
+fn says_gone(message: &str) -> bool {
+    let text = message.to_ascii_lowercase();
+    GONE.iter().any(|part| text.contains(part))
+}
 
 struct BlockReader<'a> {
     number: u64,
@@ -82,6 +152,7 @@ impl BlockReader<'_> {
     ) -> Result<Option<&'a RawAnswer>, Problem> {
         match answer {
             Some(Ok(answer)) => Ok(Some(answer).filter(|answer| !answer.is_null())),
+            Some(Err(failure)) if is_gone(failure) => Err(self.not_there()),
             Some(Err(failure)) => Err(Problem::Other(Error::Refused {
                 upstream: self.upstream.to_owned(),
                 what,
@@ -89,20 +160,6 @@ impl BlockReader<'_> {
             })),
             None => Err(self.not_there()),
         }
-    }
-
-    /// None where there are none to be had.
-    fn traces(&self, answers: &BlockAnswers, count: usize) -> Result<Frames, Problem> {
-        let read = match answers.dialect {
-            Traces::None => return Ok(Ok(None)),
-            // Nothing happened in it, and tracers differ in what they say of genesis.
-            _ if count == 0 => return Ok(Ok(Some(Vec::new()))),
-            _ if answers.traces_may_lack && is_forgotten(answers.traces) => return Ok(Ok(None)),
-            Traces::TraceBlock => read_parity_traces,
-            Traces::DebugTraceBlock => read_geth_traces,
-        };
-        let text = self.take(answers.traces, "traces")?.ok_or_else(|| self.not_there())?;
-        Ok(read(text_of(text.json()), count).map(Some))
     }
 
     fn not_there(&self) -> Problem {
@@ -120,4 +177,26 @@ impl BlockReader<'_> {
 /// JSON is UTF-8; text that is not reads as nothing and fails as malformed.
 fn text_of(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pruned_nodes_say_is_understood() {
+        for message in [
+            "getReceipt error: ReceiptsGen: PrepareEnv: bn=71837901, old data not available due to pruning",
+            "seek with txNum=1962853355 but data before txNum=2662500000 is not available",
+            "Receipts for block 7 (0xab) are neither stored nor reproducible from state history.",
+            "No state available for block 0xab",
+            "height 7 is not available, lowest height is 900",
+            "body not found for block 7",
+        ] {
+            assert!(says_gone(message), "{message}");
+        }
+        for message in ["execution timeout", "intrinsic gas too low: have 0, want 21000", ""] {
+            assert!(!says_gone(message), "{message}");
+        }
+    }
 }

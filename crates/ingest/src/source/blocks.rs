@@ -3,7 +3,7 @@
 //! In: block numbers. Out: prepared blocks, in that order, and who gave them. A node that
 //! contradicts itself is asked once more for the same block, since its head may have moved between
 //! two calls; the second contradiction is reported to the pool with the evidence and another node is
-//! asked.
+//! asked. Traces that cannot be had keep no block back.
 
 use std::ops::RangeInclusive;
 
@@ -11,10 +11,12 @@ use model::raw::Block;
 use rpc::UpstreamId;
 use store::{BlockHead, Origin, PreparedBlock};
 
-use super::answers::{self, Problem};
+use super::answers::{self, Problem, ReadBlock};
 use super::link::{Child, PARENT_LINK};
+use super::no_traces::NoTraces;
 use super::node::NodeSource;
 use super::question::Answered;
+use super::traces::{LackingBlock, TraceEffort};
 use crate::error::{BlockFault, Error};
 use crate::panic;
 use crate::verify::{Lie, Senders};
@@ -26,6 +28,8 @@ const TRIALS: usize = 3;
 pub(crate) struct FetchedBlock {
     pub block: PreparedBlock,
     pub upstream: UpstreamId,
+    /// None where it has traces, or nothing to trace.
+    pub no_traces: Option<NoTraces>,
 }
 
 /// How blocks are to be asked for.
@@ -34,10 +38,33 @@ pub(crate) struct BlockRequest {
     /// What they are for: the head does not wait for history.
     pub origin: Origin,
     pub senders: Senders,
+    pub traces: TraceEffort,
     /// Nobody else will do: what this node said before is being followed up.
     pub only: Option<UpstreamId>,
     /// Anybody else rather: this one is on another branch.
     pub avoid: Option<UpstreamId>,
+}
+
+/// A block that was read: ready, or in want of traces.
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
+enum Read {
+    Ready(PreparedBlock, Option<NoTraces>),
+    Lacking(Box<LackingBlock>),
+}
+
+impl Read {
+    fn child(&self) -> Child {
+        match self {
+            Read::Ready(block, _) => {
+                let BlockHead { number, hash, parent_hash, .. } = **block;
+                Child { number, hash, parent_hash }
+            }
+            Read::Lacking(lacking) => {
+                let block = &lacking.block;
+                Child { number: block.number, hash: block.hash, parent_hash: block.parent_hash }
+            }
+        }
+    }
 }
 
 impl FetchedBlock {
@@ -58,17 +85,18 @@ impl NodeSource {
         not.extend(request.avoid.filter(|_| self.pool.upstreams().len() > 1));
         let mut last = None;
         for _ in 0..TRIALS {
-            let answered = match self.ask(numbers, &not).await {
+            let answered = match self.ask_for(numbers, &not, request.traces).await {
                 Ok(answered) => answered,
                 // Nobody is left to ask; what the one before said tells more.
                 Err(error) => return Err(last.unwrap_or(error)),
             };
             let upstream = answered.upstream;
-            last = match self.read(numbers, answered, request).await {
-                Ok(blocks) => {
-                    let fetched = |block| FetchedBlock { block, upstream };
-                    return Ok(blocks.into_iter().map(fetched).collect());
-                }
+            let read = match self.read(numbers, answered, request).await {
+                Ok(read) => self.complete_traces(read, upstream, request).await,
+                Err(problem) => Err(problem),
+            };
+            last = match read {
+                Ok(blocks) => return Ok(blocks),
                 Err(Problem::Fault(number, fault)) => {
                     let lie = fault.into_lie(number);
                     Some(self.ask_again(upstream, request, lie).await)
@@ -89,8 +117,13 @@ impl NodeSource {
         only: Option<UpstreamId>,
         segment_blocks: usize,
     ) -> Result<Vec<FetchedBlock>, Error> {
-        let request =
-            BlockRequest { origin: Origin::Head, senders: Senders::All, only, avoid: None };
+        let request = BlockRequest {
+            origin: Origin::Head,
+            senders: Senders::All,
+            traces: TraceEffort::Head,
+            only,
+            avoid: None,
+        };
         let mut blocks: Vec<FetchedBlock> = Vec::new();
         let numbers: Vec<u64> = range.collect();
         for part in numbers.chunks(segment_blocks.max(1)) {
@@ -113,7 +146,7 @@ impl NodeSource {
             Some(below) if first.check == PARENT_LINK => vec![below, number],
             _ => vec![number],
         };
-        let second = match self.ask(&numbers, &self.pool.others(upstream)).await {
+        let second = match self.ask(&numbers, &self.pool.others(upstream), true).await {
             Ok(answered) => self.read(&numbers, answered, request).await.err(),
             Err(_) => None,
         };
@@ -123,13 +156,44 @@ impl NodeSource {
         }
     }
 
+    /// With traces, where they are asked for at all. Where they may be what makes the answer late or too
+    /// large, without.
+    async fn ask_for(
+        &self,
+        numbers: &[u64],
+        not: &[UpstreamId],
+        effort: TraceEffort,
+    ) -> Result<Answered, Error> {
+        if !self.can_trace() || !self.traces_are_asked(effort) {
+            return self.ask(numbers, not, self.traces_are_asked(effort)).await;
+        }
+        let asked = self.ask(numbers, not, true);
+        let why = if effort == TraceEffort::Head {
+            match tokio::time::timeout(self.head_traces_within, asked).await {
+                Ok(Ok(answered)) => return Ok(answered),
+                Ok(Err(error)) => NoTraces::Failed(blamed_on_traces(error)?),
+                Err(_) => {
+                    NoTraces::TooSlow(format!("no traces within {:?}", self.head_traces_within))
+                }
+            }
+        } else {
+            match asked.await {
+                Ok(answered) => return Ok(answered),
+                Err(error) => NoTraces::Failed(blamed_on_traces(error)?),
+            }
+        };
+        let mut answered = self.ask(numbers, not, false).await?;
+        answered.no_traces = Some(why);
+        Ok(answered)
+    }
+
     /// Parsing and hashing are work for a thread of their own.
     async fn read(
         &self,
         numbers: &[u64],
         answered: Answered,
         request: BlockRequest,
-    ) -> Result<Vec<PreparedBlock>, Problem> {
+    ) -> Result<Vec<Read>, Problem> {
         let (numbers, pipeline) = (numbers.to_vec(), self.pipeline.clone());
         let (from, to) = (numbers.first().copied(), numbers.last().copied());
         let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
@@ -137,15 +201,22 @@ impl NodeSource {
         let label = self.pool.label(answered.upstream).to_owned();
         let work = move || {
             let judge = |block: &Block| pipeline.verify(block, senders).err();
-            let mut prepared: Vec<PreparedBlock> = Vec::with_capacity(numbers.len());
+            let mut all: Vec<Read> = Vec::with_capacity(numbers.len());
             for (i, number) in numbers.iter().enumerate() {
+                let lies = |lie| Problem::Fault(*number, BlockFault::Lie(lie));
                 let answers = answered.of_block(i);
-                let block = answers::read_block(*number, &answers, &label, &judge)?;
-                let block = pipeline.run(block, senders);
-                prepared.push(block.map_err(|lie| Problem::Fault(*number, BlockFault::Lie(lie)))?);
+                let ReadBlock { block, no_traces } =
+                    answers::read_block(*number, &answers, &label, &judge)?;
+                all.push(if let Some(NoTraces::Failed(why)) = no_traces {
+                    // Nobody is asked for the traces of a block that is wrong itself.
+                    judge(&block).map_or(Ok(()), |lie| Err(lies(lie)))?;
+                    Read::Lacking(Box::new(LackingBlock { block, why: Some(why) }))
+                } else {
+                    Read::Ready(pipeline.run(block, senders).map_err(lies)?, no_traces)
+                });
             }
-            check_linked(&prepared)?;
-            Ok(prepared)
+            check_linked(&all)?;
+            Ok(all)
         };
         let _permit =
             if request.origin == Origin::Head { None } else { self.readers.acquire().await.ok() };
@@ -158,11 +229,89 @@ impl NodeSource {
             Err(_) => Err(Problem::Other(Error::Stopped)),
         }
     }
+
+    /// Tries again for the traces that are missing; what cannot be had is left out.
+    async fn complete_traces(
+        &self,
+        read: Vec<Read>,
+        upstream: UpstreamId,
+        request: BlockRequest,
+    ) -> Result<Vec<FetchedBlock>, Problem> {
+        let mut lacking = Vec::new();
+        // In the order in which they were asked for; a block in want of traces leaves its place.
+        let mut places: Vec<Option<FetchedBlock>> = Vec::with_capacity(read.len());
+        for read in read {
+            places.push(match read {
+                Read::Ready(block, no_traces) => Some(FetchedBlock { block, upstream, no_traces }),
+                Read::Lacking(block) => {
+                    lacking.push(*block);
+                    None
+                }
+            });
+        }
+        let mut traced = self.trace_again(lacking, upstream, request.traces).await?.into_iter();
+        let mut blocks = Vec::with_capacity(places.len());
+        for place in places {
+            let lacking = if place.is_none() { traced.next() } else { None };
+            match (place, lacking) {
+                (Some(ready), _) => blocks.push(ready),
+                (None, Some(lacking)) => {
+                    blocks.push(self.prepare(lacking, upstream, request.senders).await?);
+                }
+                (None, None) => return Err(Problem::Other(Error::Stopped)),
+            }
+        }
+        // Blocks without transactions say nothing.
+        let is_traced = |it: &FetchedBlock| it.block.has_traces && it.block.tx_count > 0;
+        let is_failed = |it: &FetchedBlock| it.no_traces.as_ref().is_some_and(NoTraces::is_failure);
+        let (traced, failed) = (blocks.iter().any(is_traced), blocks.iter().any(is_failed));
+        self.note_tracing(request.traces, traced, failed);
+        Ok(blocks)
+    }
+
+    async fn prepare(
+        &self,
+        LackingBlock { block, why }: LackingBlock,
+        upstream: UpstreamId,
+        senders: Senders,
+    ) -> Result<FetchedBlock, Problem> {
+        let (pipeline, number) = (self.pipeline.clone(), block.number);
+        let run = tokio::task::spawn_blocking(move || pipeline.run(block, senders));
+        let block = run.await.map_err(|_| Problem::Other(Error::Stopped))?;
+        let block = block.map_err(|lie| Problem::Fault(number, BlockFault::Lie(lie)))?;
+        if let Some(why) = &why {
+            let chain = self.chain.id.0;
+            tracing::debug!(chain.id = chain, block.number = number, %why, "no traces of this block");
+        }
+        Ok(FetchedBlock { block, upstream, no_traces: why.map(NoTraces::Failed) })
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        Problem::Other(error)
+    }
+}
+
+/// An answer that was late, too large or broken off may have been so for its traces; the error itself
+/// where that cannot be.
+fn blamed_on_traces(error: Error) -> Result<String, Error> {
+    match &error {
+        Error::Upstream(
+            cause @ (rpc::Error::Timeout { .. }
+            | rpc::Error::TooLarge { .. }
+            | rpc::Error::Interrupted { .. }
+            | rpc::Error::Malformed { .. }
+            | rpc::Error::Http { .. }),
+        ) => Ok(cause.to_string()),
+        _ => Err(error),
+    }
 }
 
 /// What one node gave in one answer is one chain, or a contradiction.
-fn check_linked(blocks: &[PreparedBlock]) -> Result<(), Problem> {
+fn check_linked(blocks: &[Read]) -> Result<(), Problem> {
     for (a, b) in blocks.iter().zip(blocks.iter().skip(1)) {
+        let (a, b) = (a.child(), b.child());
         let (parent, child) = if a.number < b.number { (a, b) } else { (b, a) };
         if child.number - parent.number == 1 && child.parent_hash != parent.hash {
             let (expected, got) = (parent.hash.to_string(), child.parent_hash.to_string());

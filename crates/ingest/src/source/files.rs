@@ -1,7 +1,7 @@
 //! Blocks from files: `.json` (one record, or a list), `.jsonl` (one a line), plain, `.gz` or `.zst`.
 //!
-//! Lines are read one at a time with a limit, so a file of any size needs little memory and a file
-//! that is not what it says ends in an error that names the file and the line.
+//! Records are read one at a time with a limit, so a file of any size needs little memory and a file
+//! that is not what it says ends in an error that names the file and the place.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 
 use model::raw::{Block, Malformed};
 
-use super::record::{read_record, split_list};
+use super::record::read_record;
+use super::record_texts::{Form, RecordTexts, TextError};
 
-/// A record of the largest real blocks with both traces stays far below this.
-const RECORD_BYTES_MAX: u64 = 1 << 30;
+/// As much as one answer of a node may have (`rpc.response_bytes_max`); the largest real blocks with
+/// traces stay far below.
+const RECORD_BYTES_MAX: usize = 256 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BlockFileError {
@@ -20,6 +22,11 @@ pub enum BlockFileError {
     Io { path: PathBuf, source: std::io::Error },
     #[error("{path}, record {record}: {source}")]
     Malformed { path: PathBuf, record: usize, source: Malformed },
+    #[error(
+        "{path}, record {record} at byte {at}: more than {limit} bytes, which no block has; the file was \
+         read up to there"
+    )]
+    TooLarge { path: PathBuf, record: usize, at: u64, limit: usize },
     #[error("{path}: unknown kind of file; take .json or .jsonl, also with .gz or .zst behind")]
     UnknownKind { path: PathBuf },
 }
@@ -27,12 +34,8 @@ pub enum BlockFileError {
 /// The records of one file, read as they are asked for.
 pub struct Records {
     path: PathBuf,
-    reader: Box<dyn BufRead + Send>,
-    lines: bool,
+    texts: RecordTexts<Box<dyn BufRead + Send>>,
     record: usize,
-    done: bool,
-    /// Of a list that was read whole, what is still to be handed out; last first.
-    listed: Vec<Result<Block, Malformed>>,
 }
 
 pub fn open(path: &Path) -> Result<Records, BlockFileError> {
@@ -48,30 +51,14 @@ pub fn open(path: &Path) -> Result<Records, BlockFileError> {
     } else {
         (name, Box::new(file))
     };
-    let lines = match Path::new(name).extension().and_then(|e| e.to_str()) {
-        Some("jsonl" | "ndjson") => true,
-        Some("json") => false,
+    let form = match Path::new(name).extension().and_then(|e| e.to_str()) {
+        Some("jsonl" | "ndjson") => Form::Lines,
+        Some("json") => Form::Document,
         _ => return Err(unknown()),
     };
-    let reader = Box::new(BufReader::with_capacity(1 << 16, reader));
-    Ok(Records { path: path.to_owned(), reader, lines, record: 0, done: false, listed: Vec::new() })
-}
-
-impl Records {
-    fn next_text(&mut self) -> std::io::Result<Vec<u8>> {
-        let mut text = Vec::new();
-        let mut limited = self.reader.by_ref().take(RECORD_BYTES_MAX + 1);
-        if self.lines {
-            limited.read_until(b'\n', &mut text)?;
-        } else {
-            limited.read_to_end(&mut text)?;
-            self.done = true;
-        }
-        if text.len() as u64 > RECORD_BYTES_MAX {
-            return Err(std::io::Error::other("a record of more than 1 GiB"));
-        }
-        Ok(text)
-    }
+    let reader: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(1 << 16, reader));
+    let texts = RecordTexts::new(reader, form, RECORD_BYTES_MAX);
+    Ok(Records { path: path.to_owned(), texts, record: 0 })
 }
 
 impl Iterator for Records {
@@ -79,41 +66,33 @@ impl Iterator for Records {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(read) = self.listed.pop() {
-                self.record += 1;
+            let next = self.texts.next()?;
+            self.record += 1;
+            let text = match next {
+                Ok(text) => text,
+                Err(error) => return Some(Err(self.error(error))),
+            };
+            if !text.iter().all(u8::is_ascii_whitespace) {
                 let (path, record) = (self.path.clone(), self.record);
-                return Some(read.map_err(|source| BlockFileError::Malformed {
-                    path,
-                    record,
-                    source,
-                }));
-            }
-            if self.done {
-                return None;
-            }
-            match self.next_text() {
-                Ok(text) if text.is_empty() => self.done = true,
-                Ok(text) if text.iter().all(u8::is_ascii_whitespace) => {
-                    self.record += usize::from(self.lines);
-                }
-                Ok(text) => self.listed = self.read(&text),
-                Err(source) => {
-                    self.done = true;
-                    return Some(Err(BlockFileError::Io { path: self.path.clone(), source }));
-                }
+                let malformed = |source| BlockFileError::Malformed { path, record, source };
+                return Some(read_record(&text).map_err(malformed));
             }
         }
     }
 }
 
 impl Records {
-    fn read(&self, text: &[u8]) -> Vec<Result<Block, Malformed>> {
-        if self.lines {
-            return vec![read_record(text)];
-        }
-        match split_list(text) {
-            Ok(records) => records.into_iter().rev().map(read_record).collect(),
-            Err(malformed) => vec![Err(malformed)],
+    fn error(&self, error: TextError) -> BlockFileError {
+        let (path, record) = (self.path.clone(), self.record);
+        match error {
+            TextError::Io(source) => BlockFileError::Io { path, source },
+            TextError::TooLarge { at, limit } => {
+                BlockFileError::TooLarge { path, record, at, limit }
+            }
+            TextError::Malformed { at, what } => {
+                let source = Malformed::new("list", &format!("{what}, at byte {at}"));
+                BlockFileError::Malformed { path, record, source }
+            }
         }
     }
 }

@@ -2,7 +2,8 @@
 //! which block follows which.
 
 use alloy_primitives::B256;
-use rpc::{Call, Needs, UpstreamId};
+use model::raw::Block;
+use rpc::{Call, CallResult, Needs, UpstreamId};
 
 use super::node::NodeSource;
 use crate::error::Error;
@@ -21,7 +22,7 @@ pub(crate) struct BlockLink {
 }
 
 /// A block that is believed, with the parent it names.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Child {
     pub number: u64,
     pub hash: B256,
@@ -53,6 +54,52 @@ impl NodeSource {
         Ok(links)
     }
 
+    /// What a node says is the parent of a believed block: it is by a hash that was recomputed wherever
+    /// the form of its header is known. A node whose numbers do not fit what was verified is asked once
+    /// more, and then reported.
+    pub(crate) async fn verified_parent(
+        &self,
+        upstream: UpstreamId,
+        child: Child,
+        header: &Block,
+    ) -> Result<Child, Error> {
+        let Block { number, hash, parent_hash, .. } = *header;
+        if number.checked_add(1) != Some(child.number) || hash != child.parent_hash {
+            self.check_parent_link(upstream, child).await?;
+            return Err(Error::Moved { number: child.number });
+        }
+        self.pipeline.verify_header(header).map_err(|lie| self.report(upstream, lie))?;
+        Ok(Child { number, hash, parent_hash })
+    }
+
+    /// Whether this node knows the block by its hash.
+    pub(crate) async fn knows(&self, upstream: UpstreamId, block: Child) -> Result<bool, Error> {
+        let others = self.pool.others(upstream);
+        let calls = vec![Call::block_by_hash(&block.hash, false)];
+        let fetch = rpc::Fetch { calls, not: &others, needs: Needs::default() };
+        let fetched = self.pool.fetch(fetch).await?;
+        let header = fetched.answers.into_iter().next().and_then(Result::ok);
+        let header = header.and_then(|answer| bare_block(answer.json()));
+        Ok(header.is_some_and(|it| it.hash == block.hash && it.number == block.number))
+    }
+
+    /// The blocks without their transactions, as this node, and no other, tells them; not verified.
+    pub(crate) async fn headers(
+        &self,
+        upstream: UpstreamId,
+        numbers: &[u64],
+    ) -> Result<Vec<Block>, Error> {
+        let others = self.pool.others(upstream);
+        let calls = numbers.iter().map(|number| Call::block_by_number(*number, false)).collect();
+        let needs = Needs { block: numbers.iter().max().copied(), ..Needs::default() };
+        let fetched = self.pool.fetch(rpc::Fetch { calls, not: &others, needs }).await?;
+        let read = |(number, answer): (&u64, CallResult)| {
+            let block = answer.ok().and_then(|answer| bare_block(answer.json()));
+            block.ok_or(Error::NotThere { number: *number })
+        };
+        numbers.iter().zip(fetched.answers).map(read).collect()
+    }
+
     /// Fine when the node has this block, and its parent below it. A node whose own blocks do not
     /// hang together, asked for both at once, is reported; one that is on another branch is not.
     pub(crate) async fn check_parent_link(
@@ -82,6 +129,14 @@ impl NodeSource {
         }
         Err(last)
     }
+}
+
+/// Without transactions, which are told by their hashes only.
+fn bare_block(text: &[u8]) -> Option<Block> {
+    let mut fields: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(text).ok()?;
+    fields.insert("transactions".to_owned(), serde_json::Value::Array(Vec::new()));
+    Block::read(&serde_json::to_vec(&fields).ok()?).ok().flatten()
 }
 
 #[derive(serde::Deserialize)]

@@ -4,11 +4,17 @@ mod answers;
 mod blocks;
 pub mod files;
 mod link;
+mod no_traces;
 mod node;
 mod question;
 mod record;
+mod record_texts;
+mod trace_breaker;
+mod traces;
 
 pub(crate) use blocks::{BlockRequest, FetchedBlock};
 pub(crate) use link::Child;
+pub(crate) use no_traces::NoTraces;
 pub(crate) use node::NodeSource;
 pub use record::read_record;
+pub(crate) use traces::TraceEffort;

@@ -1,12 +1,14 @@
 //! The nodes of a chain, as ingest uses them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use model::chain::Chain;
 use rpc::{Pool, UpstreamId};
 use tokio::sync::Semaphore;
 
-use crate::config::TraceUse;
+use super::trace_breaker::TraceBreaker;
+use crate::config::{Config, TraceUse};
 use crate::error::{Error, evidence};
 use crate::pipeline::Pipeline;
 use crate::verify::Lie;
@@ -16,16 +18,22 @@ pub(crate) struct NodeSource {
     pub pool: Arc<Pool>,
     pub chain: Arc<Chain>,
     pub(super) traces: TraceUse,
+    /// How long the head waits for the traces of its blocks.
+    pub(super) head_traces_within: Duration,
+    pub(super) trace_breaker: Arc<Mutex<TraceBreaker>>,
     pub(super) pipeline: Arc<Pipeline>,
     /// As many readers as there are processors: more would only hold more blocks in memory.
     pub(super) readers: Arc<Semaphore>,
 }
 
 impl NodeSource {
-    pub fn new(pool: Arc<Pool>, chain: Arc<Chain>, pipeline: Pipeline, traces: TraceUse) -> Self {
+    pub fn new(pool: Arc<Pool>, chain: Arc<Chain>, pipeline: Pipeline, config: &Config) -> Self {
         let processors = std::thread::available_parallelism().map_or(2, |n| n.get());
         let readers = Arc::new(Semaphore::new(processors));
-        NodeSource { pool, chain, traces, pipeline: Arc::new(pipeline), readers }
+        let pipeline = Arc::new(pipeline);
+        let head_traces_within = Duration::from_millis(config.head_trace_ms.max(1));
+        let (traces, trace_breaker) = (config.traces, Arc::default());
+        NodeSource { pool, chain, traces, head_traces_within, trace_breaker, pipeline, readers }
     }
 
     /// Tells the pool who lied, and about what.

@@ -9,6 +9,7 @@ use rpc::{
     RpcFailureKind, State, Traces, UpstreamId,
 };
 
+use super::no_traces::NoTraces;
 use super::node::NodeSource;
 use crate::config::TraceUse;
 use crate::error::Error;
@@ -28,6 +29,8 @@ pub struct Answered {
     traces: Vec<CallResult>,
     dialect: Traces,
     traces_may_lack: bool,
+    /// Why traces were not asked for, where somebody might have them.
+    pub no_traces: Option<NoTraces>,
 }
 
 /// The part of it that is about one block.
@@ -38,6 +41,7 @@ pub struct BlockAnswers<'a> {
     pub dialect: Traces,
     /// The block is so old that a node may have forgotten the state to trace it with.
     pub traces_may_lack: bool,
+    pub no_traces: Option<&'a NoTraces>,
 }
 
 impl Answered {
@@ -48,6 +52,7 @@ impl Answered {
             traces: self.traces.get(i),
             dialect: self.dialect,
             traces_may_lack: self.traces_may_lack,
+            no_traces: self.no_traces.as_ref(),
         }
     }
 }
@@ -70,26 +75,40 @@ impl NodeSource {
     /// Whether this upstream can give blocks as whole as any other could.
     pub(crate) fn can_give(&self, upstream: UpstreamId) -> bool {
         let traces = self.pool.capabilities(upstream).map(|able| able.traces);
-        let tracing = Needs { traces: true, ..Needs::default() };
         match traces {
             None => false,
-            Some(Traces::None) => self.traces == TraceUse::Off || !self.pool.can(&tracing),
+            Some(Traces::None) => !self.can_trace(),
             Some(_) => true,
         }
     }
 
-    pub(super) async fn ask(&self, numbers: &[u64], not: &[UpstreamId]) -> Result<Answered, Error> {
+    /// Whether some upstream in use traces, and traces are wanted.
+    pub(super) fn can_trace(&self) -> bool {
+        let tracing = Needs { traces: true, ..Needs::default() };
+        self.traces == TraceUse::Auto && self.pool.can(&tracing)
+    }
+
+    /// `with_traces` where they are to be had; without, blocks and receipts only.
+    pub(super) async fn ask(
+        &self,
+        numbers: &[u64],
+        not: &[UpstreamId],
+        with_traces: bool,
+    ) -> Result<Answered, Error> {
         let head = self.pool.heads().borrow().map_or(0, |head| head.number);
         let oldest = numbers.iter().min().copied().unwrap_or_default();
         let is_old = oldest.saturating_add(RECENT_BLOCKS) < head;
-        let dialect = |able: &Capabilities| match self.traces {
-            TraceUse::Auto if able.traces_old_blocks || !is_old => able.traces,
-            _ => Traces::None,
+        let wants_traces = with_traces && self.traces == TraceUse::Auto;
+        let dialect = |able: &Capabilities| {
+            if wants_traces && (able.traces_old_blocks || !is_old) {
+                able.traces
+            } else {
+                Traces::None
+            }
         };
-        let tracing = Needs { traces: true, ..Needs::default() };
         let needs = Needs {
             // Better traced by another than not at all, and better untraced than not at all.
-            traces: self.traces == TraceUse::Auto && self.pool.can(&tracing),
+            traces: with_traces && self.can_trace(),
             block: numbers.iter().max().copied(),
             ..Needs::default()
         };
@@ -107,7 +126,8 @@ impl NodeSource {
             Receipts::Transaction => self.receipts_one_by_one(upstream, &blocks).await?,
         };
         let traces = answers.collect();
-        Ok(Answered { upstream, blocks, receipts, traces, dialect, traces_may_lack: is_old })
+        let (traces_may_lack, no_traces) = (is_old, None);
+        Ok(Answered { upstream, blocks, receipts, traces, dialect, traces_may_lack, no_traces })
     }
 
     /// Asks again for what was not there. Behind one address there may be several nodes, of which

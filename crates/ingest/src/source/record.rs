@@ -1,6 +1,8 @@
 //! One block record `{block, receipts, traces?}` in JSON-RPC shapes, or a block alone → a block.
 
-use model::raw::{Block, Malformed, read_geth_traces, read_parity_traces, read_receipts};
+use model::raw::{
+    Block, Frame, Malformed, TraceFault, Tx, read_geth_traces, read_parity_traces, read_receipts,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -24,35 +26,27 @@ pub fn read_record(text: &[u8]) -> Result<Block, Malformed> {
         block.set_receipts(read_receipts(receipts.get().as_bytes())?)?;
     }
     if let Some(traces) = record.traces {
-        block.traces = read_traces(traces.get(), block.txs.len())?;
+        block.traces = read_traces(traces.get(), &block.txs)?;
     }
     Ok(block)
 }
 
-/// The records of a list, or the one that it is.
-pub fn split_list(text: &[u8]) -> Result<Vec<&[u8]>, Malformed> {
-    if text.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'[') {
-        return Ok(vec![text]);
-    }
-    let list: Vec<&RawValue> =
-        serde_json::from_slice(text).map_err(|e| Malformed::new("list", &e.to_string()))?;
-    Ok(list.into_iter().map(|record| record.get().as_bytes()).collect())
-}
-
-/// Either dialect: geth wraps each transaction's tree in `result` beside no `action`.
-fn read_traces(
-    text: &str,
-    tx_count: usize,
-) -> Result<Option<Vec<Vec<model::raw::Frame>>>, Malformed> {
+/// Either dialect: geth wraps each transaction's tree in `result` beside no `action`. A list that lacks the
+/// trace of some transaction is as good as none.
+fn read_traces(text: &str, txs: &[Tx]) -> Result<Option<Vec<Vec<Frame>>>, Malformed> {
     let head = text.trim_start();
     if head == "null" {
         return Ok(None);
     }
     let parity = text.contains("\"traceAddress\"") || text.contains("\"action\"");
-    let frames = if parity || tx_count == 0 {
-        read_parity_traces(text, tx_count)
+    let frames = if parity || txs.is_empty() {
+        read_parity_traces(text, txs)
     } else {
-        read_geth_traces(text, tx_count)
+        read_geth_traces(text, txs)
     };
-    frames.map(Some)
+    match frames {
+        Ok(frames) => Ok(Some(frames)),
+        Err(TraceFault::Missing { .. }) => Ok(None),
+        Err(TraceFault::Malformed(malformed)) => Err(malformed),
+    }
 }

@@ -23,6 +23,7 @@ use model::raw::Block;
 
 use checks::Checks;
 pub use checks::{Lie, Rules, Senders};
+pub(crate) use traces::{has_every_root, is_about_traces};
 
 pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
     let mut proof = Proof::default();
@@ -47,6 +48,11 @@ pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
         proof.add(Proof::TRACES);
     }
     Ok(proof)
+}
+
+/// The header alone: true where its hash was recomputed, false where its form is not modelled.
+pub(crate) fn verify_header(block: &Block, rules: &Rules) -> Result<bool, Lie> {
+    Checks { block, rules }.header()
 }
 
 /// The block in its own encoding, as far as it is modelled: for comparing sizes.

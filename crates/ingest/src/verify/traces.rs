@@ -1,27 +1,37 @@
 //! Traces are covered by no hash; what can be held against the transaction is.
 
-use model::raw::{Frame, FrameKind, Receipt, Tx};
+use model::raw::{Block, Frame, FrameKind, Receipt, Tx};
 
 use super::checks::{Checks, Lie};
 
+const TRACE_ROOT: &str = "trace root";
+const TRACE_OUTCOME: &str = "trace outcome";
+const TRACE_TREE: &str = "trace tree";
+
+/// Whether a lie was told by traces, and by nothing else of the block.
+pub(crate) fn is_about_traces(lie: &Lie) -> bool {
+    [TRACE_ROOT, TRACE_OUTCOME, TRACE_TREE].contains(&lie.check)
+}
+
+/// Whether every transaction has its root frame. A block that lacks one is untraced: what is missing
+/// may be any number of internal transactions.
+pub(crate) fn has_every_root(block: &Block) -> bool {
+    let Some(traces) = &block.traces else { return false };
+    let has_root = |frames: &Vec<Frame>| frames.first().is_some_and(|root| root.path.is_empty());
+    traces.len() == block.txs.len() && traces.iter().all(has_root)
+}
+
 impl Checks<'_> {
-    /// True when traces are there and every one fits its transaction.
+    /// True when traces are there, of every transaction, and every one fits it.
     pub(super) fn traces(&self) -> Result<bool, Lie> {
         let Some(traces) = &self.block.traces else { return Ok(false) };
-        if traces.len() != self.block.txs.len() {
-            return Err(self.lie("traces", self.block.txs.len(), traces.len()));
-        }
-        let mut complete = true;
         for ((tx, receipt), frames) in self.block.txs.iter().zip(&self.block.receipts).zip(traces) {
-            // System transactions are often not traced at all.
-            let Some(root) = frames.first() else {
-                complete = false;
-                continue;
-            };
-            self.root_frame(tx, receipt.as_ref(), root)?;
-            self.tree(tx, frames)?;
+            if let Some(root) = frames.first() {
+                self.root_frame(tx, receipt.as_ref(), root)?;
+                self.tree(tx, frames)?;
+            }
         }
-        Ok(complete)
+        Ok(has_every_root(self.block))
     }
 
     fn root_frame(&self, tx: &Tx, receipt: Option<&Receipt>, root: &Frame) -> Result<(), Lie> {
@@ -34,7 +44,7 @@ impl Checks<'_> {
         if !fits && self.is_strict() {
             let expected = format!("a root call like transaction {hash}");
             let got = format!("from {} to {:?} value {}", root.from, root.to, root.value);
-            return Err(self.lie("trace root", expected, got));
+            return Err(self.lie(TRACE_ROOT, expected, got));
         }
         let status = receipt.and_then(|r| r.status);
         if let Some(status) = status
@@ -42,7 +52,7 @@ impl Checks<'_> {
             && self.is_strict()
         {
             let expected = format!("status {status} of {hash}");
-            return Err(self.lie("trace outcome", expected, format!("{:?}", root.error)));
+            return Err(self.lie(TRACE_OUTCOME, expected, format!("{:?}", root.error)));
         }
         Ok(())
     }
@@ -60,7 +70,7 @@ impl Checks<'_> {
             if !whole {
                 let got =
                     format!("{:?} after {open:?} in {}", frame.path, tx.hash.unwrap_or_default());
-                return Err(self.lie("trace tree", "calls numbered without a gap", got));
+                return Err(self.lie(TRACE_TREE, "calls numbered without a gap", got));
             }
             open.clone_from(&frame.path);
         }

@@ -153,21 +153,168 @@ async fn files_complete_blocks_that_are_stored_without_receipts_or_traces() {
         lines("4-receipts.jsonl", &|n| record(&chain, n, b"null")),
         lines("5-bare.jsonl", &bare),
     ];
-    for file in files {
+    // The genesis is empty: there is never anything to add.
+    let expected = [(7, 0, 0), (0, 6, 1), (0, 6, 1), (0, 0, 7), (0, 0, 7)];
+    for (file, expected) in files.into_iter().zip(expected) {
         let summary = import(&store, &known, &[file], &|_| {}).await.unwrap();
         assert!(summary.refused.is_empty(), "{:?}", summary.refused);
-        assert_eq!(summary.blocks, 7);
+        let counts = (summary.blocks, summary.completed, summary.already_stored);
+        assert_eq!(counts, expected);
     }
     let expected = honest_digest(verified_from(&chain, 0, Dialect::Geth)).await;
     assert_eq!(store.view().await.unwrap().digest(CHAIN).await.unwrap(), expected);
     let numbers = |range: std::ops::RangeInclusive<u64>| range.map(|n| (n, Origin::Import));
     let applied: Vec<_> = numbers(0..=6).collect();
     assert_eq!(entries(&store, EntryKind::Apply).await, applied);
-    // The genesis is empty: there was nothing to add.
     let amended: Vec<_> = numbers(1..=6).chain(numbers(1..=6)).collect();
     assert_eq!(entries(&store, EntryKind::Amend).await, amended);
     let left = store.view().await.unwrap().untraced_blocks(CHAIN, u64::MAX, 10).await.unwrap();
     assert!(left.is_empty());
+}
+
+#[tokio::test]
+async fn copies_of_a_block_count_once_and_files_given_again_change_nothing() {
+    let chain = owned(sim(186, 5));
+    let (dir, home) = (scratch(), scratch());
+    let store = open(&home).await;
+    let known = crate::setup::chain(Verification::Full);
+    let lines: Vec<String> = [3, 3, 3].iter().map(|number| geth(&chain, *number)).collect();
+    let file = write(dir.path(), "copies.jsonl", lines.join("\n").as_bytes());
+    for expected in [(1, 0, 2), (0, 0, 3)] {
+        let summary = import(&store, &known, std::slice::from_ref(&file), &|_| {}).await.unwrap();
+        let counts = (summary.blocks, summary.completed, summary.already_stored);
+        assert_eq!((counts, summary.verified), (expected, expected.0));
+        assert!(summary.refused.is_empty(), "{:?}", summary.refused);
+    }
+    // A poor copy and a good one in the same file: together they make a good one.
+    let lines = [record(&chain, 4, b"null"), geth(&chain, 4)];
+    let file = write(dir.path(), "both.jsonl", lines.join("\n").as_bytes());
+    let summary = import(&store, &known, &[file], &|_| {}).await.unwrap();
+    assert_eq!((summary.blocks, summary.completed, summary.already_stored), (1, 1, 0));
+    let expected = honest_digest(verified(&chain, 3..=4, Dialect::Geth)).await;
+    assert_eq!(store.view().await.unwrap().digest(CHAIN).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_stored_block_of_which_less_was_proven_is_proven_by_a_file() {
+    let chain = owned(sim(187, 3));
+    let (dir, home) = (scratch(), scratch());
+    let store = open(&home).await;
+    let mut poor = verified(&chain, 2..=2, Dialect::Geth);
+    poor[0].proof = poor[0].proof.without(model::proof::Proof::SENDERS);
+    put(&store, poor).await;
+    let known = crate::setup::chain(Verification::Full);
+    let file = write(dir.path(), "block.json", geth(&chain, 2).as_bytes());
+    let summary = import(&store, &known, &[file], &|_| {}).await.unwrap();
+    assert_eq!((summary.blocks, summary.completed, summary.already_stored), (0, 1, 0));
+    let expected = honest_digest(verified(&chain, 2..=2, Dialect::Geth)).await;
+    assert_eq!(store.view().await.unwrap().digest(CHAIN).await.unwrap(), expected);
+}
+
+/// The block holds without them; half of the traces would pass for all of them.
+#[tokio::test]
+async fn traces_that_are_cut_short_leave_the_block_untraced() {
+    let chain = owned(sim(188, 3));
+    let (dir, home) = (scratch(), scratch());
+    let store = open(&home).await;
+    let known = crate::setup::chain(Verification::Full);
+    let halved = |json: &[u8]| {
+        let mut list: Vec<serde_json::Value> = serde_json::from_slice(json).unwrap();
+        list.truncate(list.len() / 2);
+        serde_json::to_vec(&list).unwrap()
+    };
+    let lines = [
+        record(&chain, 1, &halved(&chain.traces_geth_json(1).unwrap())),
+        record(&chain, 2, &halved(&chain.traces_parity_json(2).unwrap())),
+        record(&chain, 3, b"[]"),
+    ];
+    let file = write(dir.path(), "cut.jsonl", lines.join("\n").as_bytes());
+    let summary = import(&store, &known, &[file], &|_| {}).await.unwrap();
+    assert_eq!((summary.blocks, summary.untraced, summary.refused.len()), (3, 3, 0));
+    let view = store.view().await.unwrap();
+    assert_eq!(view.untraced_blocks(CHAIN, u64::MAX, 10).await.unwrap(), [3, 2, 1]);
+}
+
+/// Of a list of nothing.
+const EMPTY_ROOT: &str = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421";
+
+/// Each commit writes all of coverage: single blocks far apart must share commits.
+#[tokio::test]
+async fn single_blocks_far_apart_share_commits() {
+    let count: u64 =
+        std::env::var("HEADWATER_ISLANDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
+    let hash = |number: u64| alloy_primitives::B256::from(alloy_primitives::U256::from(number));
+    let lines: Vec<String> = (1..=count)
+        .map(|i| i * 1_000)
+        .map(|number| {
+            let (hash, parent) = (hash(number), hash(number - 1));
+            format!(
+                r#"{{"block":{{"number":"{number:#x}","hash":"{hash}","parentHash":"{parent}","timestamp":"{number:#x}","gasUsed":"0x0","logsBloom":"0x{}","receiptsRoot":"{EMPTY_ROOT}","transactions":[]}}}}"#,
+                "00".repeat(256)
+            )
+        })
+        .collect();
+    let (dir, home) = (scratch(), scratch());
+    let store = open(&home).await;
+    let known = crate::setup::chain(Verification::Lenient);
+    let file = write(dir.path(), "islands.jsonl", lines.join("\n").as_bytes());
+    let started = std::time::Instant::now();
+    let summary = import(&store, &known, &[file], &|_| {}).await.unwrap();
+    println!("{count} islands in {:?}, {} commits", started.elapsed(), summary.commits);
+    assert_eq!(
+        (summary.blocks, summary.refused.len()),
+        (count, 0),
+        "{:?}",
+        summary.refused.first()
+    );
+    assert!(summary.commits <= count / 256 + 1, "{}", summary.commits);
+    let coverage = store.view().await.unwrap().coverage(CHAIN).await.unwrap();
+    assert_eq!(coverage.ranges().len() as u64, count);
+}
+
+/// A list is read block by block: what stands before a fault goes in, and the fault is named.
+#[tokio::test]
+async fn a_list_that_breaks_off_gives_what_stands_before() {
+    let chain = owned(sim(189, 6));
+    let (dir, home) = (scratch(), scratch());
+    let store = open(&home).await;
+    let known = crate::setup::chain(Verification::Full);
+    let records: Vec<String> = (0..=6).map(|number| geth(&chain, number)).collect();
+    let list = format!("[{}", records.join(","));
+    let cut = &list.as_bytes()[..list.len() - 40];
+    for name in ["cut.json", "cut.json.gz", "cut.json.zst"] {
+        let file = write(dir.path(), name, cut);
+        let summary = import(&store, &known, &[file], &|_| {}).await.unwrap();
+        assert_eq!(summary.blocks + summary.already_stored, 6, "{name}");
+        let [refusal] = summary.refused.as_slice() else { panic!("{:?}", summary.refused) };
+        let text = refusal.to_string();
+        assert!(text.contains("record 7: malformed list: a list without an end"), "{text}");
+    }
+}
+
+/// A megabyte that unpacks to a gigabyte is refused at the limit, and never held as a whole.
+#[tokio::test]
+async fn a_file_that_unpacks_to_far_more_is_refused_at_the_limit() {
+    let dir = scratch();
+    for (name, head) in [("a.json.gz", "["), ("b.jsonl.gz", ""), ("c.json.gz", "{")] {
+        let path = dir.path().join(name);
+        let file = std::fs::File::create(&path).unwrap();
+        let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        out.write_all(head.as_bytes()).unwrap();
+        let chunk = vec![b'1'; 1 << 20];
+        (0..260).for_each(|_| out.write_all(&chunk).unwrap());
+        out.finish().unwrap();
+        let packed = std::fs::metadata(&path).unwrap().len();
+        assert!(packed < 3 << 20, "{packed}");
+        let read: Vec<_> = files::open(&path).unwrap().collect();
+        let [Err(error)] = read.as_slice() else { panic!("{name}: {} records", read.len()) };
+        let text = error.to_string();
+        let place = format!(
+            "{name}, record 1 at byte {}: more than 268435456 bytes",
+            usize::from(head == "[")
+        );
+        assert!(text.contains(&place), "{text}");
+    }
 }
 
 /// Reads, verifies and prepares: everything that happens to a record before it is written.

@@ -12,9 +12,13 @@ mod fixtures;
 #[cfg(test)]
 mod follow;
 #[cfg(test)]
+mod junction;
+#[cfg(test)]
 mod liars;
 #[cfg(test)]
 mod panics;
+#[cfg(test)]
+mod pruned;
 #[cfg(test)]
 mod redecode;
 #[cfg(test)]
@@ -25,5 +29,7 @@ mod retrace;
 mod setup;
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+mod untraced;
 #[cfg(test)]
 mod verify;

@@ -25,13 +25,9 @@ async fn absent(chain: &SharedChain) -> (std::net::SocketAddr, UpstreamConfig) {
     (address, upstream)
 }
 
-async fn untraced(rig: &Rig) -> Vec<u64> {
-    rig.view().await.untraced_blocks(CHAIN, u64::MAX, 1_000).await.unwrap()
-}
-
 async fn nothing_is_untraced(rig: &Rig, ingest: &ChainIngest) {
     let all_traced = async || {
-        let left = untraced(rig).await;
+        let left = rig.untraced().await;
         let told = ingest.progress.snapshot().blocks_untraced;
         if left.is_empty() && told == Some(0) { Ok(()) } else { Err(format!("{left:?} {told:?}")) }
     };
@@ -54,7 +50,7 @@ async fn blocks_are_traced_when_a_node_that_traces_appears() {
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     rig.check(&chain, Dialect::None).await;
-    assert_eq!(untraced(&rig).await, (1..=30).rev().collect::<Vec<u64>>());
+    assert_eq!(rig.untraced().await, (1..=30).rev().collect::<Vec<u64>>());
     let told = || ingest.progress.snapshot().blocks_untraced;
     eventually("the queue is told", || told() == Some(30), || format!("{:?}", told())).await;
 
@@ -90,7 +86,7 @@ async fn a_store_of_an_earlier_run_is_completed() {
     write(&chain).extend(1);
     rig.reaches(&chain, &ingest).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(untraced(&rig).await.len(), 21, "nobody asks where traces are off");
+    assert_eq!(rig.untraced().await.len(), 21, "nobody asks where traces are off");
     assert_eq!(ingest.progress.snapshot().blocks_untraced, None);
     drop(ingest);
     rig.config.traces = TraceUse::Auto;
@@ -148,7 +144,7 @@ async fn what_is_beyond_a_nodes_reach_is_not_asked_for() {
     rig.reopen().await;
     let ingest = rig.start();
     let reached = async || {
-        let left = untraced(&rig).await;
+        let left = rig.untraced().await;
         if left.first() == Some(&153) { Ok(()) } else { Err(format!("{:?}", left.first())) }
     };
     eventually_gives("all within reach is traced", reached).await;
@@ -177,7 +173,7 @@ async fn what_turns_out_to_be_beyond_reach_is_asked_for_with_growing_pauses() {
     rig.reopen().await;
     let ingest = rig.start();
     let reached = async || {
-        let left = untraced(&rig).await;
+        let left = rig.untraced().await;
         if left.get(..2) == Some(&[200, 60]) { Ok(()) } else { Err(format!("{left:?}")) }
     };
     eventually_gives("all that can be traced is", reached).await;

@@ -68,11 +68,12 @@ pub fn block(chain: &SimChain, number: u64, dialect: Dialect) -> Block {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     block.traces = match dialect {
         Dialect::Geth => {
-            Some(read_geth_traces(&text(&chain.traces_geth_json(number).unwrap()), count).unwrap())
+            let list = text(&chain.traces_geth_json(number).unwrap());
+            Some(read_geth_traces(&list, &block.txs).unwrap())
         }
         Dialect::Parity => {
             let rows = text(&chain.traces_parity_json(number).unwrap());
-            Some(read_parity_traces(&rows, count).unwrap())
+            Some(read_parity_traces(&rows, &block.txs).unwrap())
         }
         // There is nothing to trace in it.
         Dialect::None if count == 0 => Some(Vec::new()),
@@ -244,8 +245,12 @@ impl Rig {
         eventually_gives("the store reaches the head", reached).await;
     }
 
-    /// The store is what indexing the chain from scratch gives, in bytes and in answers.
+    /// The store is what indexing the chain from scratch gives, in bytes and in answers. Blocks whose
+    /// traces came too late at first are waited for.
     pub async fn check(&self, chain: &SharedChain, dialect: Dialect) {
+        if dialect != Dialect::None {
+            self.is_traced().await;
+        }
         let blocks = verified_from(&read(chain), self.from_block, dialect);
         assert_eq!(self.digest().await, honest_digest(blocks).await);
         if dialect == Dialect::None {
@@ -275,6 +280,19 @@ impl Rig {
             assert_eq!(places, expected, "{address}");
             assert_eq!(view.wallet_total(&query).await.unwrap(), expected.len() as u64);
         }
+    }
+
+    pub async fn untraced(&self) -> Vec<u64> {
+        self.view().await.untraced_blocks(CHAIN, u64::MAX, 1_000).await.unwrap()
+    }
+
+    /// Waits until no block is without traces.
+    pub async fn is_traced(&self) {
+        let all_traced = async || {
+            let left = self.untraced().await;
+            if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
+        };
+        eventually_gives("everything is traced", all_traced).await;
     }
 
     /// Nothing in the store is from anywhere but this chain.

@@ -102,7 +102,7 @@ async fn told(pool: &Pool, number: u64) -> Block {
     if block.set_receipts(receipts).is_err() {
         block.receipts = vec![None; block.txs.len()];
     }
-    block.traces = read_geth_traces(std::str::from_utf8(text(2)).unwrap(), block.txs.len()).ok();
+    block.traces = read_geth_traces(std::str::from_utf8(text(2)).unwrap(), &block.txs).ok();
     block
 }
 

@@ -22,10 +22,14 @@ pub trait Object: Default {
 
 pub fn read_list<T: Object>(reader: &mut Reader<'_>) -> Option<Vec<T>> {
     let mut list = Vec::new();
+    let start = reader.rest().len();
     reader.expect(b'[')?;
     let mut is_first = true;
     while reader.next_item(b']', &mut is_first)? {
         let before = reader.rest().len();
+        if list.len() * size_of::<T>() > MEMORY_MIN + MEMORY_PER_BYTE * (start - before) {
+            return None;
+        }
         list.push(T::default());
         list.last_mut()?.read_into(reader)?;
         if list.len() == 1 && size_of::<T>() >= LARGE {
@@ -36,6 +40,11 @@ pub fn read_list<T: Object>(reader: &mut Reader<'_>) -> Option<Vec<T>> {
     }
     Some(list)
 }
+
+/// Memory that a list may take by the length of its text: real objects need a tenth of it, while a list of
+/// `{}` would take hundreds of times what it is.
+const MEMORY_PER_BYTE: usize = 16;
+const MEMORY_MIN: usize = 1 << 20;
 
 /// Transactions and receipts: their lists fill the text they stand in, so the first tells how many
 /// there will be. Moving them when a list grows costs as much as reading some fields.

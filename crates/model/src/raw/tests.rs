@@ -58,7 +58,7 @@ const GETH: &str = r#"[{"txHash":"0x00","result":{"type":"CALL","from":"0x000000
 
 #[test]
 fn the_children_of_a_failed_call_are_undone() {
-    let frames = read_geth_traces(GETH, 1).unwrap().remove(0);
+    let frames = read_geth_traces(GETH, &[Tx::default()]).unwrap().remove(0);
     let seen: Vec<_> = frames.iter().map(|f| (f.path.clone(), f.kind, f.moves_value())).collect();
     assert_eq!(
         seen,
@@ -85,9 +85,110 @@ fn calls_nested_a_thousand_deep_are_read_in_order() {
     for _ in 0..1_000 {
         text.push_str("]}");
     }
-    let frames = read_geth_traces(&format!("[{{\"result\":{text}}}]"), 1).unwrap().remove(0);
+    let list = format!("[{{\"result\":{text}}}]");
+    let frames = read_geth_traces(&list, &[Tx::default()]).unwrap().remove(0);
     assert_eq!(frames.len(), 1_001);
     assert!(frames.iter().enumerate().all(|(depth, frame)| frame.path.len() == depth));
+}
+
+#[test]
+fn a_list_of_nothing_takes_no_more_memory_than_its_text_warrants() {
+    let list = |count: usize| format!("[{}{{}}]", "{},".repeat(count - 1));
+    let read = |text: &str| object::read_list::<Tx>(&mut reader::Reader::new(text.as_bytes()));
+    assert_eq!(read(&list(1_000)).unwrap().len(), 1_000);
+    assert!(read(&list(100_000)).is_none());
+    let real = format!("[{}]", vec![ODD_TX; 5_000].join(","));
+    assert_eq!(read(&real).unwrap().len(), 5_000);
+}
+
+fn tx(hash: u8) -> Tx {
+    Tx { hash: Some([hash; 32].into()), ..Tx::default() }
+}
+
+fn geth_entry(hash: &str, value: u8) -> String {
+    let call = r#""type":"CALL","from":"0x0000000000000000000000000000000000000001","to":"0x0000000000000000000000000000000000000002""#;
+    format!(r#"{{{hash}"result":{{{call},"value":"{value:#x}"}}}}"#)
+}
+
+fn parity_row(hash: &str, position: &str, address: &str, value: u8) -> String {
+    let call = r#""callType":"call","from":"0x0000000000000000000000000000000000000001","to":"0x0000000000000000000000000000000000000002""#;
+    format!(
+        r#"{{"action":{{{call},"value":"{value:#x}"}},{hash}{position}"traceAddress":{address},"type":"call"}}"#
+    )
+}
+
+fn values(traces: Result<Vec<Vec<Frame>>, TraceFault>) -> Result<Vec<Vec<u64>>, String> {
+    let of_tx = |frames: Vec<Frame>| frames.iter().map(|frame| frame.value.to::<u64>()).collect();
+    traces.map(|all| all.into_iter().map(of_tx).collect()).map_err(|fault| fault.to_string())
+}
+
+/// bor leaves out its state-sync transaction, or names it by another hash; a node that has just mined
+/// gives an empty or a short list; one transaction can fail in the tracer.
+#[test]
+fn traces_of_geth_find_their_transactions_by_hash_and_all_must_be_there() {
+    let txs = [tx(1), tx(2)];
+    let named =
+        |hash: u8, value| geth_entry(&format!(r#""txHash":"{}","#, tx(hash).hash.unwrap()), value);
+    let (one, two, foreign) = (named(1, 1), named(2, 2), named(9, 9));
+    let (bare_one, bare_two) = (geth_entry("", 1), geth_entry("", 2));
+    let failed = format!(r#"{{"txHash":"{}","error":"execution timeout"}}"#, tx(2).hash.unwrap());
+    let hollow = format!(r#"{{"txHash":"{}","result":{{ }}}}"#, tx(2).hash.unwrap());
+    for (list, expected) in [
+        (vec![&one, &two], Ok(())),
+        (vec![&two, &one], Ok(())),
+        (vec![&one, &foreign, &two], Ok(())),
+        (vec![&bare_one, &bare_two], Ok(())),
+        (vec![&one, &foreign], Err("no trace of transaction 1: 2 traces for 2 transactions")),
+        (vec![&one], Err("no trace of transaction 1: 1 traces for 2 transactions")),
+        (vec![], Err("no trace of transaction 0: 0 traces for 2 transactions")),
+        (vec![&bare_one], Err("no trace of transaction 1: 1 traces for 2 transactions")),
+        (
+            vec![&bare_one, &bare_two, &bare_two],
+            Err("no trace of transaction 2: 3 traces for 2 transactions"),
+        ),
+        (vec![&one, &failed], Err("no trace of transaction 1: execution timeout")),
+        (vec![&one, &hollow], Err("no trace of transaction 1: its trace is empty")),
+    ] {
+        let list: Vec<&str> = list.into_iter().map(String::as_str).collect();
+        let text = format!("[{}]", list.join(","));
+        let expected = expected.map(|()| vec![vec![1], vec![2]]).map_err(str::to_owned);
+        assert_eq!(values(read_geth_traces(&text, &txs)), expected, "{text}");
+    }
+    assert!(matches!(read_geth_traces("[{", &txs), Err(TraceFault::Malformed(_))));
+}
+
+#[test]
+fn rows_of_parity_find_their_transactions_by_hash_and_all_must_have_a_root() {
+    let txs = [tx(1), tx(2)];
+    let named = |hash: u8, address: &str, value| {
+        parity_row(
+            &format!(r#""transactionHash":"{}","#, tx(hash).hash.unwrap()),
+            "",
+            address,
+            value,
+        )
+    };
+    let placed = |position: u8, value| {
+        parity_row("", &format!(r#""transactionPosition":{position},"#), "[]", value)
+    };
+    let (one, inner, two) = (named(1, "[]", 1), named(1, "[0]", 7), named(2, "[]", 2));
+    for (list, expected) in [
+        (vec![one.clone(), two.clone()], Ok(vec![vec![1], vec![2]])),
+        (vec![two.clone(), inner.clone(), one.clone()], Ok(vec![vec![1, 7], vec![2]])),
+        (vec![named(9, "[]", 9), one.clone(), two.clone()], Ok(vec![vec![1], vec![2]])),
+        (vec![placed(1, 2), placed(0, 1)], Ok(vec![vec![1], vec![2]])),
+        (vec![one.clone()], Err("no trace of transaction 1: no row of the transaction itself")),
+        (vec![inner, two], Err("no trace of transaction 0: no row of the transaction itself")),
+        (vec![], Err("no trace of transaction 0: no row of the transaction itself")),
+        (vec![parity_row("", "", "[]", 1)], Err("malformed trace_block: a row of no transaction")),
+    ] {
+        let text = format!("[{}]", list.join(","));
+        assert_eq!(
+            values(read_parity_traces(&text, &txs)),
+            expected.map_err(str::to_owned),
+            "{text}"
+        );
+    }
 }
 
 mod any_text {

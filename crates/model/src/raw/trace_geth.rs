@@ -4,14 +4,18 @@
 //! down a fixed number of levels, sets deeper subtrees aside as text and reads those afterwards; a
 //! path sorts like the order of entry, so a sort puts everything in place.
 
+use std::borrow::Cow;
+
+use alloy_primitives::B256;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Key;
 use super::frame::{Frame, FrameKind, mark_undone};
 use super::record::Malformed;
+use super::trace_fault::{TraceFault, place_of};
 use super::trace_parity::{optional, value_or_zero};
+use super::{Key, Tx};
 
 /// Levels of calls read in one go: two JSON levels each, well under the reader's limit of 128.
 const LEVELS_AT_ONCE: usize = 24;
@@ -19,27 +23,62 @@ const LEVELS_AT_ONCE: usize = 24;
 const DEPTH_MAX: usize = 1_100;
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Entry<'a> {
+    #[serde(borrow, default)]
+    tx_hash: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     result: Option<&'a RawValue>,
     #[serde(default)]
     error: Option<String>,
 }
 
-pub fn read_geth_traces(text: &str, tx_count: usize) -> Result<Vec<Vec<Frame>>, Malformed> {
+impl Entry<'_> {
+    fn hash(&self) -> Option<B256> {
+        self.tx_hash.as_deref()?.parse().ok()
+    }
+
+    fn read(&self, index: usize) -> Result<Vec<Frame>, TraceFault> {
+        match (self.result, &self.error) {
+            (_, Some(error)) => Err(TraceFault::missing(index, error)),
+            (Some(result), None) if !is_empty_object(result.get()) => Ok(read_tree(result.get())?),
+            _ => Err(TraceFault::missing(index, "its trace is empty")),
+        }
+    }
+}
+
+/// Each entry finds its transaction by hash; where no entry has one, by its place in the list. Entries of
+/// transactions that are not in the block (bor names its state-sync transaction as it likes) are passed
+/// over.
+pub fn read_geth_traces(text: &str, txs: &[Tx]) -> Result<Vec<Vec<Frame>>, TraceFault> {
     let entries: Vec<Entry> =
         serde_json::from_str(text).map_err(|e| Malformed::new("debug_trace", &e.to_string()))?;
-    if entries.len() != tx_count {
-        let got = format!("{} traces for {tx_count} transactions", entries.len());
-        return Err(Malformed::new("debug_trace", &got));
+    let mut by_tx: Vec<Option<&Entry>> = vec![None; txs.len()];
+    let is_by_hash = entries.iter().any(|entry| entry.hash().is_some());
+    for (i, entry) in entries.iter().enumerate() {
+        let place =
+            if is_by_hash { entry.hash().and_then(|hash| place_of(txs, hash, i)) } else { Some(i) };
+        if let Some(slot) = place.and_then(|place| by_tx.get_mut(place)) {
+            *slot = Some(entry);
+        }
     }
-    entries
-        .iter()
-        .map(|entry| match (entry.result, &entry.error) {
-            (Some(result), None) => read_tree(result.get()),
-            (_, error) => Err(Malformed::new("debug_trace", error.as_deref().unwrap_or("empty"))),
-        })
-        .collect()
+    let whole = |(index, entry): (usize, Option<&Entry>)| match entry {
+        Some(entry) => entry.read(index),
+        None => {
+            let why = format!("{} traces for {} transactions", entries.len(), txs.len());
+            Err(TraceFault::missing(index, &why))
+        }
+    };
+    if !is_by_hash && entries.len() > txs.len() {
+        let got = format!("{} traces for {} transactions", entries.len(), txs.len());
+        return Err(TraceFault::missing(txs.len(), &got));
+    }
+    by_tx.into_iter().enumerate().map(whole).collect()
+}
+
+fn is_empty_object(text: &str) -> bool {
+    let inside = text.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    inside.is_some_and(|inside| inside.trim().is_empty())
 }
 
 fn read_tree(text: &str) -> Result<Vec<Frame>, Malformed> {

@@ -1,11 +1,14 @@
 //! `trace_block` rows (Parity dialect: erigon, nethermind, reth, anvil) → frames per transaction.
 
+use alloy_primitives::B256;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::Tx;
 use super::frame::{Frame, FrameKind, mark_undone};
 use super::json_value::JsonValue;
 use super::record::Malformed;
+use super::trace_fault::{TraceFault, place_of};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,6 +23,8 @@ struct Row<'a> {
     trace_address: Vec<u32>,
     #[serde(default)]
     transaction_position: Option<u64>,
+    #[serde(borrow, default)]
+    transaction_hash: Option<std::borrow::Cow<'a, str>>,
     #[serde(borrow, rename = "type")]
     kind: std::borrow::Cow<'a, str>,
     /// Not in the dialect; some exports mark rolled-back frames themselves.
@@ -83,28 +88,44 @@ pub(super) fn optional<T: JsonValue>(raw: Option<&RawValue>) -> Result<Option<T>
     }
 }
 
-pub fn read_parity_traces(text: &str, tx_count: usize) -> Result<Vec<Vec<Frame>>, Malformed> {
+/// Each row finds its transaction by hash, or by position where it has none. Rows of transactions that are
+/// not in the block are passed over.
+pub fn read_parity_traces(text: &str, txs: &[Tx]) -> Result<Vec<Vec<Frame>>, TraceFault> {
     let rows: Vec<Row> =
         serde_json::from_str(text).map_err(|e| Malformed::new("trace_block", &e.to_string()))?;
-    let mut per_tx = vec![Vec::new(); tx_count];
+    let mut per_tx = vec![Vec::new(); txs.len()];
     for row in rows {
         // Block and uncle rewards belong to no transaction.
         if row.kind == "reward" {
             continue;
         }
-        let frames = row
-            .transaction_position
-            .and_then(|p| usize::try_from(p).ok())
-            .and_then(|p| per_tx.get_mut(p))
-            .ok_or_else(|| Malformed::new("trace_block", "a row of no transaction"))?;
-        frames.push(frame(row)?);
+        if let Some(frames) = row.place(txs)?.and_then(|place| per_tx.get_mut(place)) {
+            frames.push(frame(row)?);
+        }
     }
-    for frames in &mut per_tx {
+    for (index, frames) in per_tx.iter_mut().enumerate() {
         // A trace address sorts like the order in which calls were entered.
         frames.sort_by(|a: &Frame, b| a.path.cmp(&b.path));
+        if frames.first().is_none_or(|root| !root.path.is_empty()) {
+            return Err(TraceFault::missing(index, "no row of the transaction itself"));
+        }
         mark_undone(frames);
     }
     Ok(per_tx)
+}
+
+impl Row<'_> {
+    /// None where it belongs to a transaction that is not in the block.
+    fn place(&self, txs: &[Tx]) -> Result<Option<usize>, Malformed> {
+        let position = self.transaction_position.and_then(|p| usize::try_from(p).ok());
+        let hash: Option<B256> =
+            self.transaction_hash.as_deref().and_then(|text| text.parse().ok());
+        match (hash, position) {
+            (Some(hash), likely) => Ok(place_of(txs, hash, likely.unwrap_or_default())),
+            (None, Some(position)) => Ok(Some(position)),
+            (None, None) => Err(Malformed::new("trace_block", "a row of no transaction")),
+        }
+    }
 }
 
 fn frame(row: Row) -> Result<Frame, Malformed> {

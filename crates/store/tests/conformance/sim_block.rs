@@ -16,7 +16,7 @@ pub fn block(chain: &SimChain, hash: B256) -> Block {
         serde_json::from_slice(&chain.receipts_json(hash).unwrap()).unwrap();
     block.set_receipts(receipts).unwrap();
     let traces = chain.traces_geth_json(hash).unwrap();
-    let traces = read_geth_traces(std::str::from_utf8(&traces).unwrap(), block.txs.len()).unwrap();
+    let traces = read_geth_traces(std::str::from_utf8(&traces).unwrap(), &block.txs).unwrap();
     block.traces = Some(traces);
     block
 }

@@ -29,6 +29,8 @@ pub enum Fault {
     Lag(u64),
     /// The method does not exist (-32601). Say which by `on_methods`.
     NoMethod,
+    /// `null`, as of a block that the node does not have.
+    NotFound,
     RefuseBatches,
     MaxBatch(usize),
     /// Subscriptions are accepted, but nothing is ever sent.

@@ -3,7 +3,10 @@
 //! The victim is always the same (first transaction, first log, last transaction …), so asking twice
 //! gives the same lie. Where a block has nothing to alter, the answer stays honest.
 
-use super::edit::{bump, flip, grow};
+use super::{
+    edit::{bump, flip, grow},
+    tamper_trace,
+};
 use crate::chain::SimBlock;
 use alloy_primitives::{B256, hex, keccak256};
 use bytes::Bytes;
@@ -30,6 +33,16 @@ pub enum Tamper {
     SwappedReceipts,
     /// The first value-carrying internal call has one wei more. Nothing in a block covers traces.
     ChangedTraceValue,
+    /// The first transaction's own call is from somebody else.
+    ChangedTraceRoot,
+    /// The last transaction is not traced, as bor does with its state-sync transaction.
+    DroppedTrace,
+    /// An empty list, as of a node that has just mined the block.
+    EmptyTraces,
+    /// The first transaction has an error in place of its trace (geth's dialect; else as `DroppedTrace`).
+    FailedTrace,
+    /// Two million blanks before the end of the list.
+    LargeTraces,
 }
 
 const BLOCKS: [&str; 2] = ["eth_getBlockByNumber", "eth_getBlockByHash"];
@@ -52,7 +65,12 @@ impl Tamper {
             Self::OtherBlocksBody => &[&BLOCKS],
             Self::WrongParentRehashed => &[&BLOCKS, &TRANSACTIONS, &RECEIPTS, &TRACES, &HEADS],
             Self::DroppedLog | Self::ChangedLogData | Self::SwappedReceipts => &[&RECEIPTS],
-            Self::ChangedTraceValue => &[&TRACES],
+            Self::ChangedTraceValue
+            | Self::ChangedTraceRoot
+            | Self::DroppedTrace
+            | Self::EmptyTraces
+            | Self::FailedTrace
+            | Self::LargeTraces => &[&TRACES],
         };
         groups.iter().any(|group| group.contains(&method))
     }
@@ -75,7 +93,12 @@ impl Tamper {
                 logs.iter_mut().take(1).for_each(|log| grow(log, "data"));
             }),
             Self::SwappedReceipts => swap_receipts(&mut answer, block),
-            Self::ChangedTraceValue => super::tamper_trace::bump_first_inner(&mut answer),
+            Self::ChangedTraceValue => tamper_trace::bump_first_inner(&mut answer),
+            Self::ChangedTraceRoot => tamper_trace::change_first_root(&mut answer),
+            Self::DroppedTrace => tamper_trace::drop_last(&mut answer),
+            Self::EmptyTraces => answer = json!([]),
+            Self::FailedTrace => tamper_trace::fail_first(&mut answer),
+            Self::LargeTraces => return tamper_trace::enlarged(text),
         }
         answer.to_string().into()
     }

@@ -1,8 +1,10 @@
-//! Finds the first internal call that carries coins, in either trace dialect.
+//! Alters or leaves out traces, in either dialect.
 
-use super::edit::bump;
+use super::edit::{bump, flip};
+use bytes::Bytes;
 use serde_json::{Value, json};
 
+/// The first internal call that carries coins has one wei more.
 pub(super) fn bump_first_inner(answer: &mut Value) {
     for item in answer.as_array_mut().into_iter().flatten() {
         let done = match item.get_mut("result").and_then(|result| result.get_mut("calls")) {
@@ -13,6 +15,42 @@ pub(super) fn bump_first_inner(answer: &mut Value) {
             return;
         }
     }
+}
+
+pub(super) fn change_first_root(answer: &mut Value) {
+    let Some(first) = answer.as_array_mut().and_then(|list| list.first_mut()) else { return };
+    if let Some(root) = first.get_mut("result").filter(|root| root.get("from").is_some()) {
+        return flip(root, "from");
+    }
+    if let Some(action) = first.get_mut("action") {
+        flip(action, "from");
+    }
+}
+
+/// Rows of the last transaction, or its tree.
+pub(super) fn drop_last(answer: &mut Value) {
+    let Some(list) = answer.as_array_mut() else { return };
+    let position = |row: &Value| row.get("transactionPosition").and_then(Value::as_u64);
+    match list.iter().filter_map(position).max() {
+        Some(last) => list.retain(|row| position(row) != Some(last)),
+        None => drop(list.pop()),
+    }
+}
+
+pub(super) fn fail_first(answer: &mut Value) {
+    let first = answer.as_array_mut().and_then(|list| list.first_mut());
+    match first.and_then(Value::as_object_mut).filter(|entry| entry.contains_key("txHash")) {
+        Some(entry) => {
+            entry.remove("result");
+            entry.insert("error".into(), json!("execution timeout"));
+        }
+        None => drop_last(answer),
+    }
+}
+
+pub(super) fn enlarged(text: &Bytes) -> Bytes {
+    let Some(rest) = text.strip_suffix(b"]") else { return text.clone() };
+    [rest, &vec![b' '; 2_000_000], b"]"].concat().into()
 }
 
 fn bump_in_tree(calls: &mut Value) -> bool {

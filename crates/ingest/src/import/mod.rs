@@ -1,15 +1,16 @@
 //! Blocks from files into the store, verified like any other.
 //!
 //! A record that cannot be read or does not add up is reported and passed over; all others go in. A
-//! block that is stored without receipts or traces gets those that a file brings.
+//! block that is stored without receipts, traces or proof gets those that a file brings.
+
+mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use model::chain::Chain;
-use model::proof::Level;
-use store::{Origin, PreparedBlock, Store};
+use store::{PreparedBlock, Store};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -18,6 +19,7 @@ use crate::error::Error;
 use crate::pipeline::{Pipeline, decoder_of};
 use crate::source::files::{self, BlockFileError};
 use crate::verify::{Lie, Senders};
+use writer::ImportWriter;
 
 /// Blocks handed over but not yet written.
 const QUEUE: usize = 64;
@@ -34,8 +36,18 @@ pub enum Refusal {
 
 #[derive(Debug, Default)]
 pub struct Summary {
+    /// New in the store.
     pub blocks: u64,
+    /// Of these.
     pub transactions: u64,
+    /// Stored before, and now with receipts, traces or proof that they lacked.
+    pub completed: u64,
+    /// Stored before, or given twice, and nothing to add.
+    pub already_stored: u64,
+    /// Of the new and the completed ones: without internal transactions.
+    pub untraced: u64,
+    /// Writes to the store: coverage is written anew with each.
+    pub commits: u64,
     pub verified: u64,
     pub partial: u64,
     pub unverified: u64,
@@ -82,9 +94,9 @@ pub async fn import(
         readers.spawn_blocking(move || reading.run(&sender));
     }
     drop(sender);
+    let id = chain.id;
     let committer = Committer::new(store.clone(), chain, Arc::default());
-    let summary =
-        ImportWriter { committer, tell, summary: Summary::default() }.run(receiver).await?;
+    let summary = ImportWriter::new(store, id, &committer, tell).run(receiver).await?;
     while let Some(ended) = readers.join_next().await {
         ended.map_err(|_| Error::Stopped)?;
     }
@@ -139,60 +151,4 @@ impl FileReaders {
         }
         Ok(())
     }
-}
-
-struct ImportWriter<'a> {
-    committer: Committer,
-    tell: EventFn<'a>,
-    summary: Summary,
-}
-
-impl ImportWriter<'_> {
-    // The receiver is owned: readers that wait to hand over a block must notice when writing ends early.
-    async fn run(mut self, mut receiver: mpsc::Receiver<FromReader>) -> Result<Summary, Error> {
-        while let Some(message) = receiver.recv().await {
-            match message {
-                FromReader::Block(block) => self.write(block).await?,
-                FromReader::Refused(refusal) => self.refuse(refusal),
-                FromReader::FileDone(path) => (self.tell)(ImportEvent::FileDone(&path)),
-            }
-        }
-        Ok(self.summary)
-    }
-
-    fn refuse(&mut self, refusal: Refusal) {
-        (self.tell)(ImportEvent::Refused(&refusal));
-        self.summary.refused.push(refusal);
-    }
-
-    /// One by one, so that a block that does not fit keeps no other out.
-    async fn write(&mut self, block: PreparedBlock) -> Result<(), Error> {
-        let (number, proof) = (block.number, block.proof);
-        let transactions = u64::from(block.tx_count);
-        let turn = self.committer.turn().await;
-        let written = turn.put(Origin::Import, block).await;
-        drop(turn);
-        match written {
-            Ok(()) => {
-                self.summary.blocks += 1;
-                self.summary.transactions += transactions;
-                match proof.level() {
-                    Level::Verified => self.summary.verified += 1,
-                    Level::Partial => self.summary.partial += 1,
-                    Level::Unverified => self.summary.unverified += 1,
-                }
-                (self.tell)(ImportEvent::Blocks { blocks: 1, transactions });
-                Ok(())
-            }
-            Err(Error::Store(source)) if does_not_fit(&source) => {
-                self.refuse(Refusal::Store { number, source });
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
-    }
-}
-
-fn does_not_fit(error: &store::Error) -> bool {
-    matches!(error, store::Error::Detached { .. } | store::Error::Occupied { .. })
 }

@@ -1,0 +1,21 @@
+//! Why a block came without traces, for whoever stores it or asks again.
+
+/// Why a block came without traces.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoTraces {
+    /// Nobody was asked: none traces, or such blocks, or none for the moment.
+    NotAsked,
+    /// The node says that it no longer has the state of such old blocks.
+    StateGone,
+    /// Too early, too short, too large: another try or another node may have them.
+    Failed(String),
+    /// The head did not wait for them.
+    TooSlow(String),
+}
+
+impl NoTraces {
+    /// Whether somebody was asked who should have had them.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, NoTraces::Failed(_) | NoTraces::TooSlow(_))
+    }
+}

@@ -1,0 +1,207 @@
+//! Traces that did not come with their blocks: asked for again, of every node that traces, a few times.
+//!
+//! In: blocks without traces, and the effort they are worth. Out: the same blocks, with traces where they
+//! could be had. A block that stays without is stored untraced, and `retrace` asks for it later. Nobody
+//! is called a liar for traces that are missing; a node whose traces contradict the block twice is.
+
+use std::time::Duration;
+
+use model::raw::{Block, Frame};
+use rpc::{Call, Needs, RECENT_BLOCKS, Traces, UpstreamId};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::answers::read_traces;
+use super::node::NodeSource;
+use crate::error::Error;
+use crate::lock::lock;
+use crate::verify::{Lie, Senders, is_about_traces};
+
+/// How hard to try for a block's traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TraceEffort {
+    /// Following must not be held up by more than a moment.
+    Head,
+    History,
+    /// Once: whoever asks waits and asks again.
+    Retrace,
+}
+
+impl TraceEffort {
+    /// The pause before each round, in which every node that traces is asked.
+    fn pauses_ms(self) -> &'static [u64] {
+        match self {
+            TraceEffort::Head => &[0, 100],
+            TraceEffort::History => &[0, 200, 800],
+            TraceEffort::Retrace => &[0],
+        }
+    }
+
+    /// How long one node may take for one block.
+    fn limit(self) -> Duration {
+        match self {
+            TraceEffort::Head => Duration::from_millis(1_000),
+            TraceEffort::History | TraceEffort::Retrace => Duration::from_secs(30),
+        }
+    }
+}
+
+/// A block whose traces were asked for in vain.
+pub(super) struct LackingBlock {
+    pub block: Block,
+    /// Why, as the one who was asked last said it; none once it has traces.
+    pub why: Option<String>,
+}
+
+/// One node's answer, as far as it is of use.
+enum TraceTry {
+    Got(Block),
+    /// The block without traces, and why.
+    Failed(Block, String),
+    TooSlow(Block, String),
+    Misfit(Block, Lie),
+}
+
+impl NodeSource {
+    /// In the same order. `asked` has just been asked in vain.
+    pub(super) async fn trace_again(
+        &self,
+        blocks: Vec<LackingBlock>,
+        asked: UpstreamId,
+        effort: TraceEffort,
+    ) -> Result<Vec<LackingBlock>, Error> {
+        let mut tries = JoinSet::new();
+        for (i, lacking) in blocks.into_iter().enumerate() {
+            let source = self.clone();
+            tries.spawn(async move { (i, source.trace_one(lacking, asked, effort).await) });
+        }
+        let mut done = Vec::with_capacity(tries.len());
+        while let Some(ended) = tries.join_next().await {
+            let (i, lacking) = ended.map_err(|_| Error::Stopped)?;
+            done.push((i, lacking?));
+        }
+        done.sort_by_key(|(i, _)| *i);
+        Ok(done.into_iter().map(|(_, lacking)| lacking).collect())
+    }
+
+    async fn trace_one(
+        &self,
+        lacking: LackingBlock,
+        asked: UpstreamId,
+        effort: TraceEffort,
+    ) -> Result<LackingBlock, Error> {
+        let LackingBlock { mut block, mut why } = lacking;
+        let mut too_slow = Vec::new();
+        let mut misfits = Vec::new();
+        for (round, pause_ms) in effort.pauses_ms().iter().enumerate() {
+            sleep(Duration::from_millis(*pause_ms)).await;
+            for (id, dialect) in self.tracers(block.number) {
+                if (round == 0 && id == asked) || too_slow.contains(&id) {
+                    continue;
+                }
+                block = match self.try_tracing(block, (id, dialect), effort.limit()).await? {
+                    TraceTry::Got(block) => return Ok(LackingBlock { block, why: None }),
+                    TraceTry::Failed(block, text) => {
+                        why = Some(text);
+                        block
+                    }
+                    TraceTry::TooSlow(block, text) => {
+                        too_slow.push(id);
+                        why = Some(text);
+                        block
+                    }
+                    TraceTry::Misfit(block, lie) => {
+                        why = Some(lie.to_string());
+                        if misfits.contains(&id) {
+                            self.report(id, lie);
+                        }
+                        misfits.push(id);
+                        block
+                    }
+                };
+            }
+        }
+        Ok(LackingBlock { block, why })
+    }
+
+    /// Upstreams that say they can trace this block, and how.
+    fn tracers(&self, number: u64) -> Vec<(UpstreamId, Traces)> {
+        let head = self.pool.heads().borrow().map_or(0, |head| head.number);
+        let is_old = number.saturating_add(RECENT_BLOCKS) < head;
+        let able = |id: UpstreamId| {
+            let able = self.pool.capabilities(id)?;
+            let traces = able.traces != Traces::None && (able.traces_old_blocks || !is_old);
+            traces.then_some((id, able.traces))
+        };
+        self.pool.upstreams().into_iter().filter_map(able).collect()
+    }
+
+    async fn try_tracing(
+        &self,
+        block: Block,
+        (id, dialect): (UpstreamId, Traces),
+        limit: Duration,
+    ) -> Result<TraceTry, Error> {
+        let call = match dialect {
+            Traces::TraceBlock => Call::trace_block(block.number),
+            _ => Call::debug_trace_block(block.number),
+        };
+        let others = self.pool.others(id);
+        let needs = Needs { block: Some(block.number), ..Needs::default() };
+        let fetch = rpc::Fetch { calls: vec![call], not: &others, needs };
+        let answers = match timeout(limit, self.pool.fetch(fetch)).await {
+            Ok(Ok(fetched)) => fetched.answers,
+            Ok(Err(error @ rpc::Error::Timeout { .. })) => {
+                return Ok(TraceTry::TooSlow(block, error.to_string()));
+            }
+            Ok(Err(error)) => return Ok(TraceTry::Failed(block, error.to_string())),
+            Err(_) => {
+                let why = format!("no traces within {} ms", limit.as_millis());
+                return Ok(TraceTry::TooSlow(block, why));
+            }
+        };
+        let Some(answer) = answers.into_iter().next() else {
+            return Ok(TraceTry::Failed(block, "no answer about its traces".to_owned()));
+        };
+        let pipeline = self.pipeline.clone();
+        let work = move || match read_traces(&answer, dialect, &block.txs) {
+            Ok(frames) => {
+                fit(block, frames, &|block| pipeline.verify(block, Senders::Sample).err())
+            }
+            Err(why) => TraceTry::Failed(block, why),
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|_| Error::Stopped)
+    }
+
+    /// Whether traces are to be asked for together with blocks.
+    pub(super) fn traces_are_asked(&self, effort: TraceEffort) -> bool {
+        effort == TraceEffort::Retrace || lock(&self.trace_breaker).may_ask(Instant::now())
+    }
+
+    /// What became of the blocks of one request. What `retrace` asks for again may never be traced: only
+    /// its successes tell something.
+    pub(super) fn note_tracing(&self, effort: TraceEffort, traced: bool, failed: bool) {
+        let mut breaker = lock(&self.trace_breaker);
+        if traced {
+            breaker.succeeded();
+        } else if failed && effort != TraceEffort::Retrace {
+            breaker.failed(Instant::now());
+        }
+    }
+}
+
+/// A lie that traces tell is theirs; any other was there before and is found by whoever stores the block.
+fn fit(
+    mut block: Block,
+    frames: Vec<Vec<Frame>>,
+    verify: &dyn Fn(&Block) -> Option<Lie>,
+) -> TraceTry {
+    block.traces = Some(frames);
+    match verify(&block).filter(is_about_traces) {
+        Some(lie) => {
+            block.traces = None;
+            TraceTry::Misfit(block, lie)
+        }
+        None => TraceTry::Got(block),
+    }
+}
