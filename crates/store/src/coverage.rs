@@ -42,7 +42,7 @@ impl Coverage {
     }
 
     pub fn blocks(&self) -> u64 {
-        self.0.iter().map(|(from, to)| to - from + 1).sum()
+        self.0.iter().fold(0, |sum, (from, to)| sum.saturating_add(length(*from, *to)))
     }
 
     /// How many blocks of the range are not stored.
@@ -51,8 +51,9 @@ impl Coverage {
             return 0;
         }
         let inside = self.0.iter().filter(|r| r.1 >= from && r.0 <= to);
-        let have: u64 = inside.map(|r| r.1.min(to) - r.0.max(from) + 1).sum();
-        (to - from + 1).saturating_sub(have)
+        let have =
+            inside.fold(0u64, |sum, r| sum.saturating_add(length(r.0.max(from), r.1.min(to))));
+        length(from, to).saturating_sub(have)
     }
 
     pub fn insert(&mut self, number: u64) {
@@ -105,6 +106,11 @@ impl Coverage {
         }
         (candidate >= floor).then_some(candidate)
     }
+}
+
+/// Blocks of a range; all 2^64 of them count as one less.
+fn length(from: u64, to: u64) -> u64 {
+    (to - from).saturating_add(1)
 }
 
 impl std::fmt::Display for Coverage {

@@ -21,6 +21,7 @@ mod read;
 mod reader;
 mod rebuild;
 mod store;
+mod write_state;
 
 pub use api_key::{ApiKey, Role};
 pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
@@ -41,3 +42,4 @@ pub use read::View;
 pub use reader::{Reader, Start};
 pub use rebuild::FactsRebuild;
 pub use store::Store;
+pub use write_state::WriteState;
