@@ -10,11 +10,13 @@ use tokio::sync::watch;
 use crate::api_key::ApiKey;
 use crate::block::VerifiedBlock;
 use crate::change::Committed;
+use crate::check::{CheckProgress, CheckReport};
 use crate::embedded::blocking::may_block;
 use crate::journal::{ReaderCommit, Version};
 use crate::options::{Options, TableSize, UpgradeProgress};
 use crate::prepared::{Change, Form, PreparedBlock};
 use crate::read::{EngineView, View};
+use crate::repair::RepairReport;
 use crate::write_state::WriteState;
 use crate::{Error, embedded};
 
@@ -166,6 +168,26 @@ impl Store {
         match &self.engine {
             Engine::Embedded(store) => store.run(|store| store.compact()).await,
         }
+    }
+
+    /// Reads everything and compares every index with the blocks it is of. Takes a while; what does not
+    /// hold is in the report, not an error.
+    pub async fn check(
+        &self,
+        progress: impl Fn(CheckProgress) + Send + Sync,
+    ) -> Result<CheckReport, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => may_block(|| store.check(&progress)),
+        }
+    }
+
+    /// Brings a damaged store back to the last write that can be trusted, keeps every file that it
+    /// changes, and says what is lost.
+    pub async fn repair(
+        options: &Options,
+        progress: impl Fn(CheckProgress) + Send + Sync,
+    ) -> Result<RepairReport, Error> {
+        may_block(|| embedded::repair(options, &progress))
     }
 
     /// Whether writes are taken, and if not, why and what helps. Costs nothing; a write that does not end

@@ -138,7 +138,7 @@ impl<'a> Batch<'a> {
     fn put_block(&mut self, block: PackedBlock) {
         let (chain, number) = (self.chain, block.head.number);
         let t = self.tables.clone();
-        if is_untraced(&block) {
+        if block.head.is_untraced() {
             self.put(&t.untraced, keys::newest_first(chain, number), Vec::new());
         }
         let by_hash = keys::by_hash(chain, block.head.hash);
@@ -163,7 +163,7 @@ impl<'a> Batch<'a> {
         self.removes = true;
         let (chain, number) = (self.chain, block.head.number);
         let t = self.tables.clone();
-        if is_untraced(&block) {
+        if block.head.is_untraced() {
             self.drop_key(&t.untraced, keys::newest_first(chain, number));
         }
         self.drop_key(&t.headers, keys::block(chain, number));
@@ -302,9 +302,4 @@ impl<'a> Batch<'a> {
         }
         self.ops = kept;
     }
-}
-
-/// A block without transactions has nothing to trace.
-fn is_untraced(block: &PackedBlock) -> bool {
-    !block.head.has_traces && block.head.tx_count > 0
 }
