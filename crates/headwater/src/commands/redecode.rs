@@ -32,7 +32,7 @@ pub fn run(args: &RedecodeArgs) -> Result<ExitCode> {
         chains.push(chain);
     }
     run_async(async {
-        let all_well = match Access::to(&settings).await? {
+        let all_well = match Access::to_existing(&settings).await? {
             Access::Store(store) => here(&store, &table, chains, args.force).await?,
             Access::Server(server) => there(&server, &table, &chains, args.force).await?,
         };
