@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fjall::{CompressionType, Database};
 use model::chain::ChainId;
@@ -24,6 +24,8 @@ const IDENTITY_KEY: &[u8] = b"identity";
 const WAITING_FLUSHES_MAX: usize = 3;
 /// The same for files that wait to be merged.
 const UNMERGED_FILES_MAX: usize = 29;
+/// Looking for the file that the engine could not read takes no longer.
+const DIAGNOSIS_MAX: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 pub struct OpenDb {
@@ -226,13 +228,24 @@ impl Writer {
 fn opening(error: fjall::Error, path: &Path) -> Error {
     match error {
         fjall::Error::Locked => Error::InUse { path: path.to_owned() },
-        other => engine::failed("open", path, other),
+        other => match engine::cause_of(&other) {
+            Cause::Damaged | Cause::Other => {
+                let found = folder::find_damaged_file(
+                    &path.join("keyspaces"),
+                    Instant::now() + DIAGNOSIS_MAX,
+                );
+                let what = format!("the engine cannot open it: {other}");
+                found.unwrap_or(Damage::of(path, what)).into_error(path)
+            }
+            _ => engine::failed("open", path, other),
+        },
     }
 }
 
 fn panicked(path: &Path, panic: &(dyn std::any::Any + Send)) -> Error {
     let what = format!("the engine stopped while opening it: {}", panic_text(panic));
-    Damage::of(path, what).into_error(path)
+    let found = folder::find_damaged_file(&path.join("keyspaces"), Instant::now() + DIAGNOSIS_MAX);
+    found.unwrap_or(Damage::of(path, what)).into_error(path)
 }
 
 /// What a panic said.

@@ -18,3 +18,4 @@ pub use modes::{private_from_now_on, tighten};
 pub use preflight::{Aside, FolderState, LOCK, VERSION, cut, lock, look, move_aside, tables};
 pub use record::{ChainMark, Found, Mark, Record};
 pub use space::Space;
+pub use versions::find_damaged_file;
