@@ -26,7 +26,7 @@ use crate::write_state::WriteState;
 /// Pools remembered as written: they turn up in block after block.
 const KNOWN_POOLS_MAX: usize = 200_000;
 /// Opening the engine anew reads its log: a second or two.
-const OPEN_WAIT: Duration = Duration::from_secs(30);
+const OPEN_WAIT: Duration = Duration::from_secs(10);
 
 /// One per process; cheap to clone.
 #[derive(Clone)]
@@ -209,5 +209,25 @@ impl Inner {
             self.health.engine_failed(cause, &error);
             error
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_panics_is_an_error_and_the_next_write_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(dir.path()), &|_| ()).unwrap();
+        let work = |store: &Store| -> Result<(), Error> {
+            let _one_at_a_time = store.one_at_a_time();
+            panic!("a fault")
+        };
+        let error = store.run(work).await.unwrap_err();
+        assert!(error.to_string().contains("it panicked: a fault"), "{error}");
+        assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
+        assert_eq!(store.secret("cursor", || [7; 32]).unwrap(), [7; 32]);
+        assert_eq!(store.write_state(), WriteState::Writable);
     }
 }

@@ -124,7 +124,7 @@ impl OpenDb {
         let number = writer.mark.writes + 1;
         let (table, key) = (self.tables.meta.clone(), Slice::from(WRITES_KEY));
         ops.push(Op { table, key, value: Some(number.to_be_bytes().to_vec()) });
-        self.wait_for_flushes(&ops)?;
+        self.wait_for_flushes()?;
         engine::write(&self.db, ops, durability).map_err(|error| self.failure(error))?;
         writer.mark.writes = number;
         if let Some(at) = at {
@@ -158,15 +158,10 @@ impl OpenDb {
     }
 
     /// As the engine does itself, but not for ever: its threads end when a file cannot be written.
-    fn wait_for_flushes(&self, ops: &[Op]) -> Result<(), WriteFailure> {
-        let mut last = None;
-        for op in ops {
-            // Rows of one table stand together.
-            if last.replace(op.table.id()) == Some(op.table.id()) {
-                continue;
-            }
-            while op.table.waiting_flushes() >= WAITING_FLUSHES_MAX
-                || op.table.unmerged_files() > UNMERGED_FILES_MAX
+    fn wait_for_flushes(&self) -> Result<(), WriteFailure> {
+        for (_, table) in self.tables.all() {
+            while table.waiting_flushes() >= WAITING_FLUSHES_MAX
+                || table.unmerged_files() > UNMERGED_FILES_MAX
             {
                 self.check_alive()?;
                 std::thread::sleep(LOOK_AGAIN);

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod descriptors;
+#[cfg(test)]
 mod disk_full;
 #[cfg(test)]
 mod files;
