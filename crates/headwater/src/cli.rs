@@ -32,6 +32,10 @@ pub enum Command {
     Config(ConfigCommand),
     /// One hash over all that is stored of a chain, to compare two stores
     Digest(DigestArgs),
+    /// Read everything that is stored and say what holds; exits 1 where something does not
+    Check(CheckArgs),
+    /// Open a damaged data folder at its last good write; keeps damaged files, says what is lost
+    Repair(RepairArgs),
     /// What the server on a data folder is doing, as JSON
     Status(StatusArgs),
 }
@@ -110,6 +114,18 @@ pub struct DigestArgs {
     /// The chain: a name, a hex id, or a decimal id
     #[arg(long)]
     pub chain: String,
+}
+
+#[derive(Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub place: Where,
+}
+
+#[derive(Args)]
+pub struct RepairArgs {
+    #[command(flatten)]
+    pub place: Where,
 }
 
 #[derive(Args)]

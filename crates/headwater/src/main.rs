@@ -27,6 +27,8 @@ fn main() -> ExitCode {
         Command::Keys(command) => commands::keys::run(&command),
         Command::Config(command) => commands::config::run(&command),
         Command::Digest(args) => commands::digest::run(&args),
+        Command::Check(args) => commands::check::run(&args),
+        Command::Repair(args) => commands::repair::run(&args),
         Command::Status(args) => commands::status::run(&args),
     };
     match outcome {

@@ -1,6 +1,7 @@
 //! Opens the store of the configuration; a store of an older format is upgraded with a bar.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use anyhow::Result;
 use store::{Options, Store, UpgradeProgress};
@@ -8,11 +9,28 @@ use store::{Options, Store, UpgradeProgress};
 use crate::config::Settings;
 use crate::progress_bar::Bar;
 
+/// As the configuration has it.
+pub fn options(settings: &Settings) -> Options {
+    let store = &settings.store;
+    Options {
+        cache_bytes: store.cache_bytes,
+        journal_entries_min: store.journal_entries_min,
+        free_bytes_min: Some(store.free_bytes_min).filter(|bytes| *bytes > 0),
+        commit_stall: Duration::from_secs(store.commit_stall_s),
+        ..Options::new(&store.path)
+    }
+}
+
 pub async fn open_store(settings: &Settings, durable: bool) -> Result<Store> {
-    let mut options = Options::new(&settings.store.path);
-    options.cache_bytes = settings.store.cache_bytes;
-    options.journal_entries_min = settings.store.journal_entries_min;
-    options.durable = durable;
+    open(settings, Options { durable, ..options(settings) }).await
+}
+
+/// For commands that only look: a mistyped folder is an error, not a new store.
+pub async fn open_existing_store(settings: &Settings) -> Result<Store> {
+    open(settings, Options { create: false, ..options(settings) }).await
+}
+
+async fn open(settings: &Settings, options: Options) -> Result<Store> {
     let bar: Mutex<Option<Bar>> = Mutex::new(None);
     let progress = |now: UpgradeProgress| {
         let mut bar = bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

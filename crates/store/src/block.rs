@@ -27,6 +27,13 @@ pub struct BlockHead {
     pub has_traces: bool,
 }
 
+impl BlockHead {
+    /// A block without transactions has nothing to trace.
+    pub(crate) fn is_untraced(&self) -> bool {
+        !self.has_traces && self.tx_count > 0
+    }
+}
+
 /// What most questions need of a block, without its header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockSummary {

@@ -7,13 +7,30 @@ use alloy_primitives::B256;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The disk, the database or the way to it.
-    #[error("the store could not {action}: {source}")]
+    #[error("the store could not {action} ({path}): {source}; {advice}")]
     Engine {
         action: &'static str,
+        /// The data folder, or the part of it that is concerned.
+        path: PathBuf,
         source: Box<dyn std::error::Error + Send + Sync>,
+        advice: &'static str,
         /// Whether the same call may succeed later without anyone changing anything.
         retryable: bool,
     },
+    #[error(
+        "only {free} bytes are free for the data folder {path}, and {min} must be (store.free_bytes_min); \
+         make room on its file system, and writing goes on by itself"
+    )]
+    DiskFull { path: PathBuf, free: u64, min: u64 },
+    /// Nothing was tried: an earlier write failed and the engine is being opened anew.
+    #[error("the store {path} takes no writes now: {reason}; {advice}")]
+    Paused { path: PathBuf, reason: String, advice: String },
+    /// Nothing was changed.
+    #[error(
+        "the store is damaged: {file}: {what}. Restore a backup, or run `headwater repair`, which keeps \
+         the damaged files and says what is lost, or fill an empty folder again from the nodes"
+    )]
+    Damaged { file: PathBuf, what: String },
     #[error("cannot use the data folder {path}: {source}")]
     Folder { path: PathBuf, source: std::io::Error },
     #[error(
@@ -36,7 +53,7 @@ pub enum Error {
     NotBuilding { chain: u64 },
     #[error("the journal reader {name} was moved by somebody else")]
     ReaderMoved { name: String },
-    #[error("a stored {what} cannot be read back")]
+    #[error("a stored {what} cannot be read back; stop the server and run `headwater check`")]
     Broken { what: &'static str },
 }
 
@@ -45,6 +62,7 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         match self {
             Error::Engine { retryable, .. } => *retryable,
+            Error::DiskFull { .. } | Error::Paused { .. } => true,
             // The chain moved between a look at the store and the commit that followed from it.
             Error::Detached { .. } | Error::Occupied { .. } | Error::NotStored { .. } => true,
             _ => false,

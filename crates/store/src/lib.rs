@@ -9,6 +9,7 @@
 mod api_key;
 mod block;
 mod change;
+mod check;
 mod coverage;
 mod embedded;
 mod error;
@@ -20,11 +21,14 @@ mod query;
 mod read;
 mod reader;
 mod rebuild;
+mod repair;
 mod store;
+mod write_state;
 
 pub use api_key::{ApiKey, Role};
 pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
 pub use change::{ChangeOf, Committed};
+pub use check::{CheckProgress, CheckReport, CheckedPart};
 pub use coverage::Coverage;
 pub use error::Error;
 pub use generations::{Building, Decoded, Fingerprint, Generations, StopFn};
@@ -40,4 +44,6 @@ pub use query::{
 pub use read::View;
 pub use reader::{Reader, Start};
 pub use rebuild::FactsRebuild;
+pub use repair::{LostOfChain, RepairReport};
 pub use store::Store;
+pub use write_state::WriteState;

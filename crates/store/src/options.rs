@@ -1,6 +1,7 @@
 //! Where a store is, how it is opened, and what it takes.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -12,6 +13,13 @@ pub struct Options {
     pub durable: bool,
     /// Journal entries kept even when every reader has passed them.
     pub journal_entries_min: u64,
+    /// Makes the folder where there is none. Whoever only reads wants an error instead.
+    pub create: bool,
+    /// Nothing is written while less than this is free on the folder's file system. None: 1 GiB, or a
+    /// twentieth of a smaller file system.
+    pub free_bytes_min: Option<u64>,
+    /// A write that takes longer is told of by `Store::write_state`.
+    pub commit_stall: Duration,
 }
 
 impl Options {
@@ -21,6 +29,9 @@ impl Options {
             cache_bytes: 256 << 20,
             durable: true,
             journal_entries_min: 100_000,
+            create: true,
+            free_bytes_min: None,
+            commit_stall: Duration::from_secs(60),
         }
     }
 }

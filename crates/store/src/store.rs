@@ -10,11 +10,14 @@ use tokio::sync::watch;
 use crate::api_key::ApiKey;
 use crate::block::VerifiedBlock;
 use crate::change::Committed;
+use crate::check::{CheckProgress, CheckReport};
 use crate::embedded::blocking::may_block;
 use crate::journal::{ReaderCommit, Version};
 use crate::options::{Options, TableSize, UpgradeProgress};
 use crate::prepared::{Change, EngineBlock, PreparedBlock};
 use crate::read::{EngineView, View};
+use crate::repair::RepairReport;
+use crate::write_state::WriteState;
 use crate::{Error, embedded};
 
 /// Cheap to clone.
@@ -42,14 +45,19 @@ impl Store {
     /// A consistent look at everything as it is now.
     pub async fn view(&self) -> Result<View, Error> {
         match &self.engine {
-            Engine::Embedded(store) => Ok(View { engine: EngineView::Embedded(store.view()) }),
+            Engine::Embedded(store) => {
+                Ok(View { engine: EngineView::Embedded(store.view_soon().await?) })
+            }
         }
     }
 
     /// What the chain's stored data is at now: an answer made at the same version still holds.
     pub async fn version(&self, chain: ChainId) -> Result<Version, Error> {
         match &self.engine {
-            Engine::Embedded(store) => store.version(chain),
+            Engine::Embedded(store) => match store.known_version(chain) {
+                Some(version) => Ok(version),
+                None => store.view_soon().await?.version(chain),
+            },
         }
     }
 
@@ -80,6 +88,7 @@ impl Store {
         }
     }
 
+    /// Kept as far as the store can write now: it can be asked for again at any time.
     pub async fn put_token(
         &self,
         chain: ChainId,
@@ -87,7 +96,7 @@ impl Store {
         token: &Token,
     ) -> Result<(), Error> {
         match &self.engine {
-            Engine::Embedded(store) => store.put_token(chain, address, token),
+            Engine::Embedded(store) => may_block(|| store.put_token(chain, address, token)),
         }
     }
 
@@ -158,6 +167,41 @@ impl Store {
     pub async fn compact(&self) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(|store| store.compact()).await,
+        }
+    }
+
+    /// Reads everything and compares every index with the blocks it is of. Takes a while; what does not
+    /// hold is in the report, not an error.
+    pub async fn check(
+        &self,
+        progress: impl Fn(CheckProgress) + Send + Sync,
+    ) -> Result<CheckReport, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => may_block(|| store.check(&progress)),
+        }
+    }
+
+    /// Brings a damaged store back to the last write that can be trusted, keeps every file that it
+    /// changes, and says what is lost.
+    pub async fn repair(
+        options: &Options,
+        progress: impl Fn(CheckProgress) + Send + Sync,
+    ) -> Result<RepairReport, Error> {
+        may_block(|| embedded::repair(options, &progress))
+    }
+
+    /// Whether writes are taken, and if not, why and what helps. Costs nothing; a write that does not end
+    /// is noticed, too.
+    pub fn write_state(&self) -> WriteState {
+        match &self.engine {
+            Engine::Embedded(store) => store.write_state(),
+        }
+    }
+
+    /// Changes with `write_state`, within a second.
+    pub fn watch_write_state(&self) -> watch::Receiver<WriteState> {
+        match &self.engine {
+            Engine::Embedded(store) => store.watch_write_state(),
         }
     }
 

@@ -6,7 +6,7 @@ use store::Store;
 
 use super::Client;
 use crate::config::Settings;
-use crate::open_store::open_store;
+use crate::open_store::{open_existing_store, open_store};
 
 pub enum StoreAccess {
     Server(Client),
@@ -14,6 +14,15 @@ pub enum StoreAccess {
 }
 
 impl StoreAccess {
+    /// For commands that need something that is stored.
+    pub async fn to_existing(settings: &Settings) -> Result<Self> {
+        if let Some(client) = Client::connect(&settings.store.path).await? {
+            return Ok(StoreAccess::Server(client));
+        }
+        Ok(StoreAccess::Store(open_existing_store(settings).await?))
+    }
+
+    /// Makes the folder where there is none.
     pub async fn to(settings: &Settings) -> Result<Self> {
         if let Some(client) = Client::connect(&settings.store.path).await? {
             return Ok(StoreAccess::Server(client));

@@ -21,7 +21,7 @@ pub fn run(args: &DigestArgs) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(&args.place))?;
     let (_, chain) = find_or_make(table(&settings)?, &args.chain)?;
     run_async(async {
-        let Digest { digest, coverage } = match StoreAccess::to(&settings).await? {
+        let Digest { digest, coverage } = match StoreAccess::to_existing(&settings).await? {
             StoreAccess::Server(server) => {
                 server.get(&format!("/admin/v1/digest/{}", chain.slug)).await?
             }

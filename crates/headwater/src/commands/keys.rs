@@ -25,9 +25,9 @@ pub fn run(command: &KeysCommand) -> Result<ExitCode> {
                 // The one time it is shown.
                 say(&make(&access(place).await?, request).await?)?;
             }
-            KeysCommand::List { place } => list(&access(place).await?).await?,
+            KeysCommand::List { place } => list(&existing(place).await?).await?,
             KeysCommand::Revoke { place, id } => {
-                let gone = revoke(&access(place).await?, id).await?;
+                let gone = revoke(&existing(place).await?, id).await?;
                 eprintln!("revoked key {} of tenant {}", gone.id, gone.tenant);
             }
         }
@@ -37,6 +37,10 @@ pub fn run(command: &KeysCommand) -> Result<ExitCode> {
 
 async fn access(place: &Where) -> Result<StoreAccess> {
     StoreAccess::to(&Settings::load(&Flags::from(place))?).await
+}
+
+async fn existing(place: &Where) -> Result<StoreAccess> {
+    StoreAccess::to_existing(&Settings::load(&Flags::from(place))?).await
 }
 
 async fn make(access: &StoreAccess, request: KeyRequest) -> Result<String> {

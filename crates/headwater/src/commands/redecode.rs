@@ -32,7 +32,7 @@ pub fn run(args: &RedecodeArgs) -> Result<ExitCode> {
         chains.push(chain);
     }
     run_async(async {
-        let all_well = match StoreAccess::to(&settings).await? {
+        let all_well = match StoreAccess::to_existing(&settings).await? {
             StoreAccess::Store(store) => here(&store, &table, chains, args.force).await?,
             StoreAccess::Server(server) => there(&server, &table, &chains, args.force).await?,
         };

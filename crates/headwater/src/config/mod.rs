@@ -42,6 +42,8 @@ pub struct StoreSettings {
     pub path: PathBuf,
     pub cache_bytes: u64,
     pub journal_entries_min: u64,
+    pub free_bytes_min: u64,
+    pub commit_stall_s: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

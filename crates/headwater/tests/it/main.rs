@@ -23,6 +23,7 @@ mod bad_input;
 mod command_line;
 mod coverage;
 mod demo;
+mod disk_trouble;
 mod kill_nine;
 mod ledger;
 mod mainnet;

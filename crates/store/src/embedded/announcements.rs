@@ -17,6 +17,16 @@ impl Announcements {
         senders.entry(chain).or_insert_with(|| watch::Sender::new(newest())).subscribe()
     }
 
+    /// After the engine was opened anew: a write of which nobody knew whether it was done may have been.
+    pub fn announce_all(&self, newest: impl Fn(ChainId) -> Option<u64>) {
+        let senders = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        for (chain, sender) in senders.iter() {
+            if let Some(seq) = newest(*chain) {
+                sender.send_if_modified(|known| std::mem::replace(known, seq) != seq);
+            }
+        }
+    }
+
     /// After the write is durable.
     pub fn announce(&self, chain: ChainId, seq: u64) {
         let senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! Rows of API keys.
 
 use super::codec::{put_varint, take_bytes, take_varint};
-use super::engine::Snapshot;
+use super::engine::Durability;
 use super::open::Store;
 use crate::Error;
 use crate::api_key::{ApiKey, Role};
@@ -42,7 +42,8 @@ fn unpack(hash: &[u8], mut input: &[u8]) -> Option<ApiKey> {
 impl Store {
     pub fn api_keys(&self) -> Result<Vec<ApiKey>, Error> {
         let mut keys = Vec::new();
-        for item in Snapshot::of(&self.inner.db).iter(&self.inner.tables.api_keys) {
+        let view = self.view()?;
+        for item in view.snapshot.iter(&view.tables.api_keys) {
             let (hash, row) = item.into_inner()?;
             keys.push(unpack(&hash, &row).ok_or(Error::Broken { what: "API key" })?);
         }
@@ -51,8 +52,8 @@ impl Store {
     }
 
     pub fn put_api_key(&self, key: &ApiKey) -> Result<(), Error> {
-        self.inner.tables.api_keys.insert(key.hash, pack(key))?;
-        self.persist()
+        let table = self.inner.database()?.tables.api_keys.clone();
+        self.put(&table, &key.hash, Some(pack(key)), Durability::Disk)
     }
 
     pub fn remove_api_key(&self, id: &str) -> Result<Option<ApiKey>, Error> {
@@ -60,8 +61,8 @@ impl Store {
         let Some(key) = self.api_keys()?.into_iter().find(|key| key.id == id) else {
             return Ok(None);
         };
-        self.inner.tables.api_keys.remove(key.hash)?;
-        self.persist()?;
+        let table = self.inner.database()?.tables.api_keys.clone();
+        self.put(&table, &key.hash, None, Durability::Disk)?;
         Ok(Some(key))
     }
 }

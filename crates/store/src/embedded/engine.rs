@@ -1,23 +1,89 @@
-//! The key-value engine: the one file that calls it. Its errors become the store's own here.
+//! The key-value engine: with `open_db` the one file that calls it. Its errors become the store's own
+//! here, with the table they were met in and what to do about them.
 
+use std::io::ErrorKind;
 use std::ops::RangeBounds;
+use std::path::Path;
 
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
+use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 
 pub use fjall::Slice;
 
 use crate::Error;
 
-/// What was tried when the engine failed, for the message.
-fn failed(action: &'static str) -> impl Fn(fjall::Error) -> Error {
-    move |source| {
-        let retryable = matches!(source, fjall::Error::Io(_));
-        Error::Engine { action, source: Box::new(source), retryable }
+const READ: &str = "read";
+const WRITE: &str = "write";
+
+/// What stands behind a failure of the engine, as far as it matters for what comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// No room left, or no more of the owner's share of it.
+    Full,
+    /// This process, or the machine, has too many files open.
+    Descriptors,
+    /// The disk could not do what it was asked.
+    Disk,
+    /// An earlier write failed and nothing was accepted since.
+    Poisoned,
+    /// Bytes that are not what was written.
+    Damaged,
+    Other,
+}
+
+pub fn cause_of(error: &fjall::Error) -> Cause {
+    match error {
+        fjall::Error::Io(error) => cause_of_io(error),
+        fjall::Error::Storage(fjall::LsmError::Io(error)) => cause_of_io(error),
+        fjall::Error::Poisoned => Cause::Poisoned,
+        fjall::Error::Locked | fjall::Error::KeyspaceDeleted => Cause::Other,
+        _ => Cause::Damaged,
     }
 }
 
-const READ: &str = "read";
-const WRITE: &str = "write";
+fn cause_of_io(error: &std::io::Error) -> Cause {
+    // ENFILE and EMFILE, EIO, in that order.
+    match (error.kind(), error.raw_os_error()) {
+        (ErrorKind::StorageFull | ErrorKind::QuotaExceeded, _) => Cause::Full,
+        (_, Some(23 | 24)) => Cause::Descriptors,
+        (_, Some(5)) => Cause::Disk,
+        (ErrorKind::UnexpectedEof | ErrorKind::NotFound | ErrorKind::InvalidData, _) => {
+            Cause::Damaged
+        }
+        _ => Cause::Other,
+    }
+}
+
+impl Cause {
+    pub fn advice(self) -> &'static str {
+        match self {
+            Cause::Full => "make room on its file system; writing goes on by itself",
+            Cause::Descriptors => {
+                "too many files are open: raise the limit (ulimit -n, LimitNOFILE); writing goes on \
+                 by itself when some are closed"
+            }
+            Cause::Disk => "look at the disk (dmesg, smartctl), then start again",
+            Cause::Poisoned => "an earlier write failed; the log says why",
+            Cause::Damaged => "stop the server and run `headwater check`",
+            Cause::Other => "the log of the process may say more",
+        }
+    }
+
+    fn is_retryable(self) -> bool {
+        !matches!(self, Cause::Damaged)
+    }
+}
+
+/// `place` is the folder, or the table's part of it.
+pub fn failed(action: &'static str, place: &Path, source: fjall::Error) -> Error {
+    let cause = cause_of(&source);
+    Error::Engine {
+        action,
+        path: place.to_owned(),
+        advice: cause.advice(),
+        retryable: cause.is_retryable(),
+        source: Box::new(source),
+    }
+}
 
 /// An ordered map of bytes to bytes.
 #[derive(Clone)]
@@ -25,29 +91,59 @@ pub struct Table(Keyspace);
 
 impl Table {
     pub fn open(
-        db: &Database,
+        (db, folder): (&Database, &Path),
         name: &str,
         options: impl FnOnce() -> KeyspaceCreateOptions,
     ) -> Result<Self, Error> {
-        db.keyspace(name, options).map(Table).map_err(failed("open a table"))
+        let opened = db.keyspace(name, options).map(Table);
+        opened.map_err(|error| failed("open a table", folder, error))
+    }
+
+    fn failed(&self, action: &'static str, error: fjall::Error) -> Error {
+        failed(action, self.0.path(), error)
     }
 
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Slice>, Error> {
-        self.0.get(key.as_ref()).map_err(failed(READ))
+        self.0.get(key.as_ref()).map_err(|error| self.failed(READ, error))
     }
 
-    /// A single row, outside of any commit.
+    /// What the files hold under a key, whatever the log adds to it.
+    pub fn get_from_files(&self, key: &[u8]) -> Result<Option<Slice>, Error> {
+        let Some(newest) = self.0.tree.get_highest_persisted_seqno() else { return Ok(None) };
+        let found = self.0.tree.get(key, newest.saturating_add(1));
+        found.map_err(|error| self.failed(READ, error.into()))
+    }
+
+    /// A single row, outside of any commit. For the first row of a new store only.
     pub fn insert(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.0.insert(key.as_ref(), value.as_ref()).map_err(failed(WRITE))
+        let inserted = self.0.insert(key.as_ref(), value.as_ref());
+        inserted.map_err(|error| self.failed(WRITE, error))
     }
 
-    pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<(), Error> {
-        self.0.remove(key.as_ref()).map_err(failed(WRITE))
+    /// Has what is in memory written to files, soon.
+    pub fn start_flush(&self) -> Result<(), Error> {
+        self.0.rotate_memtable().map(|_| ()).map_err(|error| self.failed("compact", error))
     }
 
     pub fn compact(&self) -> Result<(), Error> {
-        self.0.rotate_memtable_and_wait().map_err(failed("compact"))?;
-        self.0.major_compact().map_err(failed("compact"))
+        self.0.major_compact().map_err(|error| self.failed("compact", error))
+    }
+
+    /// Parts in memory that wait to be written to files.
+    pub fn waiting_flushes(&self) -> usize {
+        self.0.sealed_memtable_count()
+    }
+
+    /// The newest files, which are merged into larger ones.
+    pub fn unmerged_files(&self) -> usize {
+        self.0.tree.l0_run_count()
+    }
+
+    /// Every file of the table, with the hash that was noted when it was written.
+    pub fn files(&self) -> Vec<(std::path::PathBuf, u128)> {
+        let version = self.0.tree.current_version();
+        let files = version.iter_tables();
+        files.map(|file| (file.path.to_path_buf(), file.checksum().into_u128())).collect()
     }
 
     pub fn disk_bytes(&self) -> u64 {
@@ -72,7 +168,7 @@ impl Snapshot {
     }
 
     pub fn get(&self, table: &Table, key: impl AsRef<[u8]>) -> Result<Option<Slice>, Error> {
-        self.0.get(&table.0, key.as_ref()).map_err(failed(READ))
+        self.0.get(&table.0, key.as_ref()).map_err(|error| table.failed(READ, error))
     }
 
     pub fn range<K: AsRef<[u8]>>(
@@ -80,7 +176,7 @@ impl Snapshot {
         table: &Table,
         range: impl RangeBounds<K>,
     ) -> impl DoubleEndedIterator<Item = Item> + 'static {
-        self.0.range(&table.0, range).map(Item)
+        items(table, self.0.range(&table.0, range))
     }
 
     pub fn prefix(
@@ -88,28 +184,34 @@ impl Snapshot {
         table: &Table,
         prefix: impl AsRef<[u8]>,
     ) -> impl DoubleEndedIterator<Item = Item> + 'static {
-        self.0.prefix(&table.0, prefix.as_ref()).map(Item)
+        items(table, self.0.prefix(&table.0, prefix.as_ref()))
     }
 
     pub fn iter(&self, table: &Table) -> impl DoubleEndedIterator<Item = Item> + 'static {
-        self.0.iter(&table.0).map(Item)
+        items(table, self.0.iter(&table.0))
     }
 }
 
-/// A row of a scan; what is not asked for is not read.
-pub struct Item(fjall::Guard);
+fn items(table: &Table, rows: fjall::Iter) -> impl DoubleEndedIterator<Item = Item> + 'static {
+    let table = table.clone();
+    // Rows lie beside their keys, so taking both costs nothing.
+    rows.map(move |row| Item(row.into_inner().map_err(|error| table.failed(READ, error))))
+}
+
+/// A row of a scan.
+pub struct Item(Result<(Slice, Slice), Error>);
 
 impl Item {
     pub fn key(self) -> Result<Slice, Error> {
-        self.0.key().map_err(failed(READ))
+        self.0.map(|(key, _)| key)
     }
 
     pub fn value(self) -> Result<Slice, Error> {
-        self.0.value().map_err(failed(READ))
+        self.0.map(|(_, value)| value)
     }
 
     pub fn into_inner(self) -> Result<(Slice, Slice), Error> {
-        self.0.into_inner().map_err(failed(READ))
+        self.0
     }
 }
 
@@ -132,7 +234,7 @@ pub enum Durability {
 }
 
 /// All of it or nothing, whatever happens meanwhile.
-pub fn write(db: &Database, ops: Vec<Op>, durability: Durability) -> Result<(), Error> {
+pub fn write(db: &Database, ops: Vec<Op>, durability: Durability) -> fjall::Result<()> {
     let mut batch = fjall::OwnedWriteBatch::with_capacity(db.clone(), ops.len());
     for op in ops {
         match op.value {
@@ -145,13 +247,15 @@ pub fn write(db: &Database, ops: Vec<Op>, durability: Durability) -> Result<(), 
         Durability::Process => Some(PersistMode::Buffer),
         Durability::Disk => Some(PersistMode::SyncAll),
     };
-    batch.durability(mode).commit().map_err(failed(WRITE))
+    batch.durability(mode).commit()
 }
 
-pub fn persist(db: &Database) -> Result<(), Error> {
-    db.persist(PersistMode::SyncAll).map_err(failed(WRITE))
+pub fn persist(db: &Database) -> fjall::Result<()> {
+    db.persist(PersistMode::SyncAll)
 }
 
-pub fn disk_bytes(db: &Database) -> Result<u64, Error> {
-    db.disk_space().map_err(failed("measure itself"))
+/// Whether the engine refuses all writes because one failed. It never takes that back; only opening it
+/// anew does.
+pub fn is_poisoned(db: &Database) -> bool {
+    matches!(db.persist(PersistMode::Buffer), Err(fjall::Error::Poisoned))
 }

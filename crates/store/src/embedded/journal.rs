@@ -43,16 +43,18 @@ impl View {
 }
 
 impl Store {
-    pub fn version(&self, chain: ChainId) -> Result<Version, Error> {
-        if let Some(version) = self.inner.versions.get(chain) {
-            return Ok(version);
-        }
-        read_version(self.inner.tables.meta.get(keys::version(chain))?.as_deref())
+    /// None where the table must be asked.
+    pub fn known_version(&self, chain: ChainId) -> Option<Version> {
+        self.inner.versions.get(chain)
     }
 
     pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {
         // A version that cannot be read is told of by whoever asks for it.
-        let newest = || self.version(chain).map_or(0, |version| version.seq);
+        let newest = || {
+            let known = self.known_version(chain).map(Ok);
+            let version = known.unwrap_or_else(|| self.view()?.version(chain));
+            version.map_or(0, |version| version.seq)
+        };
         self.inner.announcements.subscribe(chain, newest)
     }
 }

@@ -1,36 +1,48 @@
-//! Opening the store: lock, format version, upgrade, installation secrets.
+//! The store of a folder: what outlives the engine that is open in it, and the one way to write.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use alloy_primitives::map::HashMap;
-use fjall::{CompressionType, Database};
 use model::chain::ChainId;
 use model::facts::PoolId;
 use quick_cache::sync::Cache;
+use tokio::sync::watch;
 
 use super::announcements::Announcements;
-use super::engine::{self, Snapshot};
+use super::engine::{Durability, Op, Slice, Table};
+use super::folder::{self, Space};
+use super::health::Health;
+use super::mend::Mender;
+use super::open_db::{ChainAt, OpenDb, WriteFailure, panic_text};
 use super::read::View;
-use super::tables::Tables;
-use super::upgrade;
 use super::versions::Versions;
 use crate::Error;
 use crate::generations::Fingerprint;
 use crate::options::{Options, UpgradeProgress};
+use crate::write_state::WriteState;
 
 /// Pools remembered as written: they turn up in block after block.
 const KNOWN_POOLS_MAX: usize = 200_000;
+/// Opening the engine anew reads its log: a second or two.
+const OPEN_WAIT: Duration = Duration::from_secs(10);
 
 /// One per process; cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     pub inner: Arc<Inner>,
+    /// Ends with the last handle.
+    _mender: Arc<Mender>,
 }
 
 pub struct Inner {
-    pub db: Database,
-    pub tables: Arc<Tables>,
+    /// None while it is opened anew.
+    pub current: RwLock<Option<Arc<OpenDb>>>,
+    /// Whether there is one.
+    pub is_open: watch::Sender<bool>,
+    pub health: Health,
+    pub space: Space,
     /// Pools whose rows are there already.
     pub known_pools: Cache<(ChainId, u8, PoolId), ()>,
     /// Who finds the facts that this process commits, as far as it was said.
@@ -39,47 +51,55 @@ pub struct Inner {
     pub versions: Versions,
     /// One commit at a time: counts are read, changed and written.
     pub writing: Mutex<()>,
-    pub durable: bool,
-    pub journal_entries_min: u64,
-    pub path: PathBuf,
+    pub options: Options,
 }
 
 impl Store {
     pub fn open(options: &Options, progress: &dyn Fn(UpgradeProgress)) -> Result<Self, Error> {
         let path = &options.path;
-        std::fs::create_dir_all(path)
-            .map_err(|source| Error::Folder { path: path.clone(), source })?;
-        let db = Database::builder(path)
-            .cache_size(options.cache_bytes)
-            .manual_journal_persist(true)
-            // What is read again at the next start: a second or two of work.
-            .max_journaling_size(256 << 20)
-            // Lives for minutes; the disk takes it faster than it can be packed.
-            .journal_compression(CompressionType::None)
-            .open()
-            .map_err(|error| opening(error, path))?;
-        // Before any table is touched, so that a folder of another format is left as it is.
-        let format = upgrade::format_of(&db, path)?;
-        let tables = Arc::new(Tables::open(&db)?);
-        upgrade::run(&db, &tables, format, progress)?;
-        let versions = Versions::read(&Snapshot::of(&db), &tables)?;
+        let io = |source| Error::Folder { path: path.clone(), source };
+        folder::private_from_now_on();
+        if options.create {
+            std::fs::create_dir_all(path).map_err(io)?;
+        }
+        let opened = folder::tighten(path).map_err(io)?;
+        if opened > 0 {
+            tracing::info!(
+                data = %path.display(), files = opened,
+                "files of the data folder were open to others and are its owner's alone now"
+            );
+        }
+        let open = OpenDb::open(options, progress)?;
         let inner = Inner {
-            db,
-            tables,
+            versions: open.versions()?,
+            current: RwLock::new(Some(Arc::new(open))),
+            is_open: watch::Sender::new(true),
+            health: Health::new(options.commit_stall),
+            space: Space::new(path, options.free_bytes_min),
             known_pools: Cache::new(KNOWN_POOLS_MAX),
             decoders: Mutex::default(),
             announcements: Announcements::default(),
-            versions,
             writing: Mutex::new(()),
-            durable: options.durable,
-            journal_entries_min: options.journal_entries_min,
-            path: path.clone(),
+            options: options.clone(),
         };
-        Ok(Store { inner: Arc::new(inner) })
+        let inner = Arc::new(inner);
+        let mender = Mender::start(&inner).map_err(io)?;
+        Ok(Store { inner, _mender: Arc::new(mender) })
     }
 
-    pub fn view(&self) -> View {
-        View { snapshot: Snapshot::of(&self.inner.db), tables: self.inner.tables.clone() }
+    pub fn view(&self) -> Result<View, Error> {
+        Ok(self.inner.database()?.view())
+    }
+
+    /// The same, and waits while the engine is opened anew.
+    pub async fn view_soon(&self) -> Result<View, Error> {
+        if let Ok(view) = self.view() {
+            return Ok(view);
+        }
+        let mut is_open = self.inner.is_open.subscribe();
+        // Whether it was waited for in vain is said by the view.
+        let _ = tokio::time::timeout(OPEN_WAIT, is_open.wait_for(|open| *open)).await;
+        self.view()
     }
 
     /// Runs work on a thread of its own. It goes on to its end even when nobody waits for it any more.
@@ -90,42 +110,124 @@ impl Store {
         let store = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&store)).await;
         done.unwrap_or_else(|stopped| {
-            let source = Box::new(stopped);
-            Err(Error::Engine { action: "finish its work", source, retryable: false })
+            let text = match stopped.try_into_panic() {
+                Ok(panic) => format!("it panicked: {}", panic_text(panic.as_ref())),
+                Err(stopped) => stopped.to_string(),
+            };
+            Err(Error::Engine {
+                action: "finish its work",
+                path: self.path().to_owned(),
+                source: text.into(),
+                advice: "this is a fault of headwater: please report it",
+                retryable: false,
+            })
         })
     }
 
     pub fn secret(&self, name: &str, fresh: impl FnOnce() -> [u8; 32]) -> Result<[u8; 32], Error> {
         let _one_at_a_time = self.one_at_a_time();
         let key = format!("secret/{name}");
-        if let Some(found) = self.inner.tables.meta.get(&key)? {
+        let table = self.inner.database()?.tables.meta.clone();
+        if let Some(found) = table.get(&key)? {
             return found.as_ref().try_into().map_err(|_| Error::Broken { what: "secret" });
         }
         let secret = fresh();
-        self.inner.tables.meta.insert(&key, secret)?;
-        self.persist()?;
+        self.put(&table, key.as_bytes(), Some(secret.to_vec()), Durability::Disk)?;
         Ok(secret)
     }
 
     pub fn path(&self) -> &Path {
-        &self.inner.path
+        &self.inner.options.path
+    }
+
+    /// A single row; no value removes it.
+    pub fn put(
+        &self,
+        table: &Table,
+        key: &[u8],
+        value: Option<Vec<u8>>,
+        durability: Durability,
+    ) -> Result<(), Error> {
+        let op = Op { table: table.clone(), key: Slice::from(key), value };
+        self.inner.write(vec![op], durability, None)
     }
 
     pub fn persist(&self) -> Result<(), Error> {
-        engine::persist(&self.inner.db)
+        self.inner.writes(OpenDb::persist)
     }
 
     pub fn compact(&self) -> Result<(), Error> {
-        for (_, table) in self.inner.tables.all() {
-            table.compact()?;
-        }
-        self.persist()
+        self.inner.writes(OpenDb::compact)
+    }
+
+    pub fn write_state(&self) -> WriteState {
+        self.inner.health.state()
+    }
+
+    pub fn watch_write_state(&self) -> watch::Receiver<WriteState> {
+        self.inner.health.watch()
     }
 }
 
-fn opening(error: fjall::Error, path: &Path) -> Error {
-    match error {
-        fjall::Error::Locked => Error::InUse { path: path.to_owned() },
-        other => Error::Engine { action: "open", source: Box::new(other), retryable: false },
+impl Inner {
+    pub fn database(&self) -> Result<Arc<OpenDb>, Error> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.clone().ok_or_else(|| self.refused())
+    }
+
+    fn refused(&self) -> Error {
+        let trouble = self.health.refusal();
+        let (reason, advice) = trouble.map_or_else(
+            || ("the engine is being opened anew".to_owned(), "try again in a moment".to_owned()),
+            |trouble| (trouble.reason, trouble.advice),
+        );
+        Error::Paused { path: PathBuf::from(&self.options.path), reason, advice }
+    }
+
+    /// The one way to write rows. Refuses before the engine is touched where it could not take them.
+    pub fn write(
+        &self,
+        ops: Vec<Op>,
+        durability: Durability,
+        at: Option<ChainAt>,
+    ) -> Result<(), Error> {
+        let checked = self.space.check();
+        self.health.set_full(checked.as_ref().err());
+        checked?;
+        // A store that was opened for a bulk load waits for nothing.
+        let durability = if self.options.durable { durability } else { Durability::Later };
+        self.writes(|open| open.write(ops, durability, at))
+    }
+
+    fn writes(&self, write: impl FnOnce(&OpenDb) -> Result<(), WriteFailure>) -> Result<(), Error> {
+        if self.health.refusal().is_some() {
+            return Err(self.refused());
+        }
+        let open = self.database()?;
+        let _under_way = self.health.writing();
+        write(&open).map_err(|WriteFailure { cause, error }| {
+            self.health.engine_failed(cause, &error);
+            error
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_panics_is_an_error_and_the_next_write_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(dir.path()), &|_| ()).unwrap();
+        let work = |store: &Store| -> Result<(), Error> {
+            let _one_at_a_time = store.one_at_a_time();
+            panic!("a fault")
+        };
+        let error = store.run(work).await.unwrap_err();
+        assert!(error.to_string().contains("it panicked: a fault"), "{error}");
+        assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
+        assert_eq!(store.secret("cursor", || [7; 32]).unwrap(), [7; 32]);
+        assert_eq!(store.write_state(), WriteState::Writable);
     }
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use model::chain::ChainId;
 
-use super::engine::{self, Durability, Op, Slice};
+use super::engine::{Durability, Op, Slice, Table};
 use super::keys;
 use super::open::Store;
 use super::read::View;
 use crate::Error;
 use crate::journal::{ReaderCommit, ReaderCursor, ReaderRow};
 
+/// Rows removed in one write.
+const ROWS_AT_ONCE: usize = 4096;
 const BROKEN: Error = Error::Broken { what: "cursor of a journal reader" };
 
 fn pack(cursor: &ReaderCursor) -> Vec<u8> {
@@ -75,10 +77,11 @@ impl Store {
         let ReaderCommit { chain, name, expected, cursor, rows } = commit;
         // No commit of blocks may prune the journal between the look and the write.
         let _one_at_a_time = self.one_at_a_time();
-        if self.view().reader_cursor(chain, &name)? != expected {
+        let view = self.view()?;
+        if view.reader_cursor(chain, &name)? != expected {
             return Err(Error::ReaderMoved { name });
         }
-        let tables = &self.inner.tables;
+        let tables = view.tables;
         let own = keys::rows_of_reader(chain, &name);
         // All writes of a batch count as simultaneous: of rows with the same key only the last is one.
         let rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.key, row.value)).collect();
@@ -89,22 +92,28 @@ impl Store {
         }
         let key = Slice::from(keys::reader(chain, &name));
         ops.push(Op { table: tables.readers.clone(), key, value: Some(pack(&cursor)) });
-        let durability = if self.inner.durable { Durability::Disk } else { Durability::Later };
-        engine::write(&self.inner.db, ops, durability)
+        self.inner.write(ops, Durability::Disk, None)
     }
 
     pub fn remove_reader(&self, chain: ChainId, name: &str) -> Result<bool, Error> {
         let _one_at_a_time = self.one_at_a_time();
-        let (view, tables) = (self.view(), &self.inner.tables);
+        let view = self.view()?;
+        let tables = &view.tables;
         if view.reader_cursor(chain, name)?.is_none() {
             return Ok(false);
         }
+        let mut keys = Vec::new();
         for item in view.snapshot.prefix(&tables.reader_rows, keys::rows_of_reader(chain, name)) {
-            tables.reader_rows.remove(item.key()?)?;
+            keys.push(item.key()?);
+        }
+        let remove = |table: &Table, key| Op { table: table.clone(), key, value: None };
+        for some in keys.chunks(ROWS_AT_ONCE) {
+            let ops = some.iter().map(|key| remove(&tables.reader_rows, key.clone())).collect();
+            self.inner.write(ops, Durability::Process, None)?;
         }
         // Last, so that one who stops in between can be asked to remove the rest.
-        tables.readers.remove(keys::reader(chain, name))?;
-        self.persist()?;
+        let reader = Slice::from(keys::reader(chain, name));
+        self.inner.write(vec![remove(&tables.readers, reader)], Durability::Disk, None)?;
         Ok(true)
     }
 }

@@ -12,10 +12,12 @@ impl Store {
             disk_bytes: table.disk_bytes(),
             rows: table.rows(),
         };
-        self.inner.tables.all().into_iter().map(size).collect()
+        // While the engine is opened anew there is nothing to measure.
+        let Ok(open) = self.inner.database() else { return Vec::new() };
+        open.tables.all().into_iter().map(size).collect()
     }
 
     pub fn disk_bytes(&self) -> Result<u64, Error> {
-        engine::disk_bytes(&self.inner.db)
+        self.inner.database()?.disk_bytes()
     }
 }

@@ -1,5 +1,7 @@
 //! The list of tables and how each is tuned. Names are written to disk and never reused.
 
+use std::path::Path;
+
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry};
 use fjall::{CompressionType, Database, KeyspaceCreateOptions};
 
@@ -27,7 +29,7 @@ macro_rules! tables {
         }
 
         impl Tables {
-            pub fn open(db: &Database) -> Result<Self, Error> {
+            pub fn open(db: (&Database, &Path)) -> Result<Self, Error> {
                 Ok(Tables { $($field: Table::open(db, stringify!($field), || options(Shape::$shape))?,)+ })
             }
 
@@ -91,7 +93,7 @@ tables! {
 
 impl Tables {
     /// The one table that every format has.
-    pub fn open_meta(db: &Database) -> Result<Table, Error> {
+    pub fn open_meta(db: (&Database, &Path)) -> Result<Table, Error> {
         Table::open(db, "meta", || options(Shape::Small))
     }
 }

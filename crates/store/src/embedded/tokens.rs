@@ -7,6 +7,7 @@ use model::token::Token;
 
 use crate::Error;
 use crate::embedded::codec::Packed;
+use crate::embedded::engine::Durability;
 use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;
@@ -15,7 +16,10 @@ impl Store {
     pub fn put_token(&self, chain: ChainId, address: Address, token: &Token) -> Result<(), Error> {
         let mut row = Vec::with_capacity(64);
         token.pack(&mut row);
-        self.inner.tables.tokens.insert(keys::token(chain, address), row)
+        let table = self.inner.database()?.tables.tokens.clone();
+        let put = self.put(&table, &keys::token(chain, address), Some(row), Durability::Later);
+        // Who asked for it has it already.
+        put.or_else(|error| if error.is_retryable() { Ok(()) } else { Err(error) })
     }
 }
 

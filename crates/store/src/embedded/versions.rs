@@ -34,6 +34,12 @@ impl Versions {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(&chain).copied()
     }
 
+    /// After the engine was opened anew.
+    pub fn replace(&self, other: Versions) {
+        let other = other.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = other;
+    }
+
     pub fn forget(&self, chain: ChainId) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&chain);
     }

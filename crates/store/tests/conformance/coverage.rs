@@ -45,6 +45,18 @@ proptest! {
 }
 
 #[test]
+fn the_very_last_block_is_counted_without_overflow() {
+    let mut coverage = Coverage::default();
+    assert_eq!(coverage.missing(0, u64::MAX), u64::MAX);
+    coverage.insert(u64::MAX);
+    assert_eq!(coverage.missing(u64::MAX, u64::MAX), 0);
+    assert_eq!(coverage.missing(u64::MAX - 1, u64::MAX), 1);
+    assert_eq!(coverage.blocks(), 1);
+    coverage.insert(0);
+    assert_eq!(coverage.missing(0, u64::MAX), u64::MAX - 2);
+}
+
+#[test]
 fn ranges_are_shown_as_people_write_them() {
     let mut coverage = Coverage::default();
     assert_eq!(coverage.to_string(), "");

@@ -1,5 +1,14 @@
-//! What is true of the embedded engine alone, from outside: its folder, older formats, a killed process.
+//! What is true of the embedded engine alone, from outside: its folder, older formats, a killed process,
+//! damaged files, a full disk.
 
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod descriptors;
+#[cfg(test)]
+mod disk_full;
+#[cfg(test)]
+mod files;
 #[cfg(test)]
 mod folder;
 #[cfg(test)]

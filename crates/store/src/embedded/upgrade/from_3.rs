@@ -9,7 +9,7 @@ use super::{PLACE_KEY, Upgrade};
 use crate::Error;
 use crate::embedded::codec::journal::pack_version;
 use crate::embedded::codec::rows::unpack_summary;
-use crate::embedded::engine::{self, Durability, Op, Slice, Snapshot, Table};
+use crate::embedded::engine::{Durability, Op, Slice, Snapshot, Table};
 use crate::embedded::keys;
 use crate::journal::{Origin, Version};
 
@@ -20,7 +20,7 @@ const JOURNAL: u8 = 0;
 const VERSIONS: u8 = 2;
 
 pub fn run(upgrade: &Upgrade) -> Result<(), Error> {
-    let t = upgrade.tables;
+    let t = &upgrade.open.tables;
     let total = t.journal.rows() + t.headers.rows();
     let (mut step, mut last) = upgrade.place()?;
     let mut done = 0;
@@ -53,7 +53,7 @@ fn change_some(
     change: ChangeFn,
 ) -> Result<(u64, Option<Vec<u8>>), Error> {
     let from = if last.is_empty() { Bound::Unbounded } else { Bound::Excluded(last) };
-    let snapshot = Snapshot::of(upgrade.db);
+    let snapshot = Snapshot::of(&upgrade.open.db);
     let mut ops = Vec::new();
     let (mut rows, mut reached) = (0, None);
     let some = snapshot.range::<&[u8]>(table, (from, Bound::Unbounded)).take(upgrade.rows_at_once);
@@ -68,8 +68,8 @@ fn change_some(
         None => vec![step + 1],
     };
     let key = Slice::from(PLACE_KEY.as_bytes());
-    ops.push(Op { table: upgrade.tables.meta.clone(), key, value: Some(place) });
-    engine::write(upgrade.db, ops, Durability::Process)?;
+    ops.push(Op { table: upgrade.open.tables.meta.clone(), key, value: Some(place) });
+    upgrade.write(ops, Durability::Process)?;
     Ok((rows, reached))
 }
 
@@ -79,7 +79,7 @@ fn add_origin(upgrade: &Upgrade, key: &[u8], value: &[u8]) -> Option<Op> {
         return None;
     }
     let value = [value, &[Origin::History as u8]].concat();
-    let table = upgrade.tables.journal.clone();
+    let table = upgrade.open.tables.journal.clone();
     Some(Op { table, key: Slice::from(key), value: Some(value) })
 }
 
@@ -91,21 +91,21 @@ fn queue_untraced(upgrade: &Upgrade, key: &[u8], value: &[u8]) -> Option<Op> {
         return None;
     }
     let key = keys::newest_first(ChainId(u64::from_be_bytes(*chain)), number);
-    let table = upgrade.tables.untraced.clone();
+    let table = upgrade.open.tables.untraced.clone();
     Some(Op { table, key: Slice::from(key), value: Some(Vec::new()) })
 }
 
 /// The journal's newest sequence had a row of its own, `head/` and the chain.
 fn move_versions(upgrade: &Upgrade) -> Result<(), Error> {
-    let meta = &upgrade.tables.meta;
-    let snapshot = Snapshot::of(upgrade.db);
+    let meta = &upgrade.open.tables.meta;
+    let snapshot = Snapshot::of(&upgrade.open.db);
     let mut ops = Vec::new();
     for item in snapshot.prefix(meta, "head/") {
         let (key, value) = item.into_inner()?;
         let broken = Error::Broken { what: "newest sequence of the journal" };
         let chain = keys::last_number(&key).map(ChainId);
         let Some((chain, seq)) = chain.zip(keys::last_number(&value)) else { return Err(broken) };
-        let generations = snapshot.get(&upgrade.tables.generations, keys::chain(chain))?;
+        let generations = snapshot.get(&upgrade.open.tables.generations, keys::chain(chain))?;
         // The generation in use stands first in its row.
         let generation = generations.and_then(|row| row.first().copied()).unwrap_or_default();
         let row = pack_version(Version { seq, generation });
@@ -113,5 +113,5 @@ fn move_versions(upgrade: &Upgrade) -> Result<(), Error> {
         ops.push(Op { table: meta.clone(), key: version, value: Some(row) });
         ops.push(Op { table: meta.clone(), key, value: None });
     }
-    engine::write(upgrade.db, ops, Durability::Process)
+    upgrade.write(ops, Durability::Process)
 }

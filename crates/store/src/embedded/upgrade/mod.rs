@@ -12,6 +12,7 @@ use std::path::Path;
 use fjall::Database;
 
 use super::engine::{self, Durability, Op, Slice, Table};
+use super::open_db::OpenDb;
 use super::tables::Tables;
 use crate::Error;
 use crate::options::UpgradeProgress;
@@ -27,11 +28,11 @@ const ROWS_AT_ONCE: usize = 4096;
 const PLACE_KEY: &str = "upgrade";
 
 /// The format that the folder has; a new one has this build's.
-pub fn format_of(db: &Database, path: &Path) -> Result<u32, Error> {
-    let meta = Tables::open_meta(db)?;
+pub fn format_of((db, path): (&Database, &Path)) -> Result<u32, Error> {
+    let meta = Tables::open_meta((db, path))?;
     let Some(found) = meta.get(FORMAT_KEY)? else {
         meta.insert(FORMAT_KEY, FORMAT.to_be_bytes())?;
-        engine::persist(db)?;
+        engine::persist(db).map_err(|error| engine::failed("write", path, error))?;
         return Ok(FORMAT);
     };
     let found = found.as_ref().try_into().map_or(0, u32::from_be_bytes);
@@ -42,23 +43,17 @@ pub fn format_of(db: &Database, path: &Path) -> Result<u32, Error> {
     Err(Error::UnknownFormat { path, found, oldest: OLDEST, newest: FORMAT })
 }
 
-pub fn run(
-    db: &Database,
-    tables: &Tables,
-    format: u32,
-    progress: &dyn Fn(UpgradeProgress),
-) -> Result<(), Error> {
+pub fn run(open: &OpenDb, format: u32, progress: &dyn Fn(UpgradeProgress)) -> Result<(), Error> {
     if format < 4 {
         let rows_at_once = ROWS_AT_ONCE;
-        from_3::run(&Upgrade { db, tables, from: 3, rows_at_once, progress })?;
+        from_3::run(&Upgrade { open, from: 3, rows_at_once, progress })?;
     }
     Ok(())
 }
 
 /// What a step of an upgrade works with.
 struct Upgrade<'a> {
-    db: &'a Database,
-    tables: &'a Tables,
+    open: &'a OpenDb,
     from: u32,
     rows_at_once: usize,
     progress: &'a dyn Fn(UpgradeProgress),
@@ -71,7 +66,11 @@ impl Upgrade<'_> {
     }
 
     fn meta(&self) -> &Table {
-        &self.tables.meta
+        &self.open.tables.meta
+    }
+
+    fn write(&self, ops: Vec<Op>, durability: Durability) -> Result<(), Error> {
+        self.open.write(ops, durability, None).map_err(|failure| failure.error)
     }
 
     /// The number of the step that is under way, and the last key that is done.
@@ -91,6 +90,6 @@ impl Upgrade<'_> {
         // In one write: a place that is left over would be taken for that of the next upgrade.
         let format = (self.from + 1).to_be_bytes().to_vec();
         let ops = vec![op(FORMAT_KEY, Some(format)), op(PLACE_KEY, None)];
-        engine::write(self.db, ops, Durability::Disk)
+        self.write(ops, Durability::Disk)
     }
 }

@@ -6,7 +6,7 @@ use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 
 use super::{Upgrade, from_3};
 use crate::embedded::Store;
-use crate::embedded::tables::Tables;
+use crate::embedded::open_db::OpenDb;
 use crate::options::Options;
 
 #[test]
@@ -45,11 +45,15 @@ fn copy_folder(from: &Path, to: &Path) {
 
 /// Every row of every table.
 fn all_rows(store: &Store) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
-    let view = store.view();
+    let view = store.view().unwrap();
     let mut all = Vec::new();
-    for (name, table) in store.inner.tables.all() {
+    for (name, table) in view.tables.all() {
         for item in view.snapshot.iter(table) {
             let (key, value) = item.into_inner().unwrap();
+            // Which store it is, and how often it was written, differs.
+            if name == "meta" && [b"identity".as_slice(), b"writes"].contains(&key.as_ref()) {
+                continue;
+            }
             all.push((name, key.to_vec(), value.to_vec()));
         }
     }
@@ -72,20 +76,20 @@ fn an_upgrade_that_is_cut_off_goes_on_and_ends_the_same() {
     assert!(!expected.iter().any(|(table, key, _)| *table == "meta" && is_old(key)));
     let copies = std::cell::Cell::new(0);
     {
-        let db = Database::builder(at("cut")).manual_journal_persist(true).open().unwrap();
-        let tables = Tables::open(&db).unwrap();
         let progress = |_| {
             copies.set(copies.get() + 1);
             copy_folder(&at("cut"), &at(&copies.get().to_string()));
         };
-        let (db, tables, progress) = (&db, &tables, &progress);
-        from_3::run(&Upgrade { db, tables, from: 3, rows_at_once: 3, progress }).unwrap();
+        let open = OpenDb::open_as_it_is(&Options::new(at("cut"))).unwrap();
+        let upgrade = Upgrade { open: &open, from: 3, rows_at_once: 3, progress: &progress };
+        from_3::run(&upgrade).unwrap();
     }
     assert!(copies.get() > 12, "{}", copies.get());
     for copy in 1..=copies.get() {
         let store = open(&copy.to_string());
         assert_eq!(all_rows(&store), expected, "cut off after part {copy}");
-        assert_eq!(store.inner.tables.meta.get("upgrade").unwrap(), None);
+        let meta = store.view().unwrap().tables.meta.clone();
+        assert_eq!(meta.get("upgrade").unwrap(), None);
     }
     assert_eq!(all_rows(&open("cut")), expected);
 }

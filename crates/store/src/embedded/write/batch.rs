@@ -1,9 +1,12 @@
 //! One commit: rows to write and to remove, counts, coverage and journal entries, all in one atomic
 //! batch.
 
+use std::sync::Arc;
+
 use alloy_primitives::map::HashSet;
 use alloy_primitives::{Address, B256};
 use model::chain::ChainId;
+use model::facts::PoolId;
 
 use super::block_rows::{BlockRows, PackedBlock};
 use crate::Error;
@@ -11,10 +14,12 @@ use crate::change::Committed;
 use crate::coverage::Coverage;
 use crate::embedded::codec::journal::{pack_entry, pack_version};
 use crate::embedded::codec::pack_coverage;
-use crate::embedded::engine::{self, Durability, Op, Slice, Table};
+use crate::embedded::engine::{Durability, Op, Slice, Table};
 use crate::embedded::keys;
 use crate::embedded::open::Store;
+use crate::embedded::open_db::ChainAt;
 use crate::embedded::read::View;
+use crate::embedded::tables::Tables;
 use crate::generations::{Fingerprint, Generations};
 use crate::journal::{Entry, EntryKind, Origin, Version};
 
@@ -37,12 +42,15 @@ impl WalletRow {
 
 pub struct Batch<'a> {
     pub(super) store: &'a Store,
+    pub(super) tables: Arc<Tables>,
     pub(super) chain: ChainId,
     origin: Origin,
     ops: Vec<Op>,
     /// Set by a removal: a key may then be written again, and only the last of the two counts.
     pub(super) removes: bool,
     pub(super) wallets: Vec<WalletRow>,
+    /// Pools that this batch writes, by generation. They are known once it is written.
+    pub(super) new_pools: HashSet<(u8, PoolId)>,
     coverage: Coverage,
     pub(super) generations: Generations,
     /// As they stand in the store.
@@ -65,11 +73,13 @@ impl<'a> Batch<'a> {
         let generations = view.generations(chain)?;
         Ok(Batch {
             store,
+            tables: view.tables.clone(),
             chain,
             origin,
             ops: Vec::new(),
             removes: false,
             wallets: Vec::new(),
+            new_pools: HashSet::default(),
             coverage: view.coverage(chain)?,
             generations,
             known_generations: generations,
@@ -127,8 +137,8 @@ impl<'a> Batch<'a> {
 
     fn put_block(&mut self, block: PackedBlock) {
         let (chain, number) = (self.chain, block.head.number);
-        let t = self.store.inner.tables.clone();
-        if is_untraced(&block) {
+        let t = self.tables.clone();
+        if block.head.is_untraced() {
             self.put(&t.untraced, keys::newest_first(chain, number), Vec::new());
         }
         let by_hash = keys::by_hash(chain, block.head.hash);
@@ -152,8 +162,8 @@ impl<'a> Batch<'a> {
     fn drop_block(&mut self, block: PackedBlock, view: &View) -> Result<(), Error> {
         self.removes = true;
         let (chain, number) = (self.chain, block.head.number);
-        let t = self.store.inner.tables.clone();
-        if is_untraced(&block) {
+        let t = self.tables.clone();
+        if block.head.is_untraced() {
             self.drop_key(&t.untraced, keys::newest_first(chain, number));
         }
         self.drop_key(&t.headers, keys::block(chain, number));
@@ -188,7 +198,7 @@ impl<'a> Batch<'a> {
     fn write_wallets(&mut self) -> Result<(), Error> {
         let mut rows = std::mem::take(&mut self.wallets);
         rows.sort_unstable();
-        let t = self.store.inner.tables.clone();
+        let t = self.tables.clone();
         for row in &rows {
             let table = if row.direct { &t.wallet_txs } else { &t.wallet_internal };
             let key = keys::wallet(self.chain, row.address, row.number(), !row.inverted_index);
@@ -206,7 +216,7 @@ impl<'a> Batch<'a> {
             return Ok(Committed { entries: self.entries, coverage: self.coverage });
         }
         self.write_wallets()?;
-        let t = self.store.inner.tables.clone();
+        let t = self.tables.clone();
         for entry in self.entries.clone() {
             self.put(&t.journal, keys::block(self.chain, entry.seq), pack_entry(&entry));
         }
@@ -229,7 +239,7 @@ impl<'a> Batch<'a> {
     /// Entries that every reader has passed, a few with each commit.
     fn prune_journal(&mut self, view: &View) -> Result<(), Error> {
         let slowest = view.readers(self.chain)?.into_iter().map(|(_, cursor)| cursor.seq).min();
-        let keep = self.seq.saturating_sub(self.store.inner.journal_entries_min);
+        let keep = self.seq.saturating_sub(self.store.inner.options.journal_entries_min);
         // What this commit writes stays until the next: one batch must not write and remove a key.
         let known = self.seq.saturating_sub(self.entries.len() as u64);
         let last = slowest.unwrap_or(keep).min(keep).min(known);
@@ -238,7 +248,7 @@ impl<'a> Batch<'a> {
         if upto < tail {
             return Ok(());
         }
-        let t = self.store.inner.tables.clone();
+        let t = self.tables.clone();
         for seq in tail..=upto {
             self.drop_key(&t.journal, keys::block(self.chain, seq));
         }
@@ -248,30 +258,32 @@ impl<'a> Batch<'a> {
     }
 
     fn put_version(&mut self, generation: u8) {
-        let table = self.store.inner.tables.meta.clone();
+        let table = self.tables.meta.clone();
         let version = Version { seq: self.seq, generation };
         self.version = Some(version);
         self.put(&table, keys::version(self.chain), pack_version(version));
     }
 
     pub(super) fn put_generations(&mut self, generations: Generations) {
-        let table = self.store.inner.tables.generations.clone();
+        let table = self.tables.generations.clone();
         let row = crate::embedded::codec::generations::pack(&generations);
         self.put(&table, keys::chain(self.chain), row);
         self.put_version(generations.current);
     }
 
-    /// A store that was opened for a bulk load waits for nothing.
     pub(super) fn write(mut self, durability: Durability) -> Result<(), Error> {
         if self.removes {
             self.keep_last_of_each_key();
         }
         let inner = &self.store.inner;
-        let durability = if inner.durable { durability } else { Durability::Later };
         if self.version.is_some() {
             inner.versions.forget(self.chain);
         }
-        engine::write(&inner.db, self.ops, durability)?;
+        let (chain, seq, newest) = (self.chain, self.seq, self.coverage.newest());
+        inner.write(self.ops, durability, Some(ChainAt { chain, seq, newest }))?;
+        for (generation, id) in self.new_pools {
+            inner.known_pools.insert((chain, generation, id), ());
+        }
         if let Some(version) = self.version {
             inner.versions.set(self.chain, version);
         }
@@ -290,9 +302,4 @@ impl<'a> Batch<'a> {
         }
         self.ops = kept;
     }
-}
-
-/// A block without transactions has nothing to trace.
-fn is_untraced(block: &PackedBlock) -> bool {
-    !block.head.has_traces && block.head.tx_count > 0
 }

@@ -38,6 +38,16 @@ impl BlockRows {
         let rows = self.txs.iter().chain(&self.logs).chain(&self.traces);
         rows.map(|(_, row)| row.len()).sum::<usize>() + self.header.len() + self.wallets.len() * 28
     }
+
+    /// The groups that have a row of transactions, logs, frames.
+    pub fn groups(&self) -> [impl Iterator<Item = u32> + use<'_>; 3] {
+        [&self.txs, &self.logs, &self.traces].map(|rows| rows.iter().map(|(group, _)| *group))
+    }
+
+    /// Who takes part in which transaction, and whether directly.
+    pub fn parties(&self) -> impl Iterator<Item = (Address, u32, bool)> + use<'_> {
+        self.wallets.iter().map(|party| (party.address, party.index, party.direct))
+    }
 }
 
 pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PackedBlock {

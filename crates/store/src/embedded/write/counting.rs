@@ -36,14 +36,14 @@ impl Batch<'_> {
     }
 
     fn count_at(&self, key: &[u8]) -> Result<Count, Error> {
-        match self.store.inner.tables.wallet_counts.get(key)? {
+        match self.tables.wallet_counts.get(key)? {
             Some(row) => Count::unpack(&row).ok_or(BROKEN),
             None => Ok(Count::default()),
         }
     }
 
     fn put_count(&mut self, key: &[u8], count: Count) {
-        let table = self.store.inner.tables.wallet_counts.clone();
+        let table = self.tables.wallet_counts.clone();
         if count.is_zero() {
             self.drop_key(&table, key);
         } else {
@@ -67,7 +67,7 @@ impl Batch<'_> {
     }
 
     fn stored_rows(&self, address: Address) -> Result<Buckets, Error> {
-        let view = self.store.view();
+        let view = self.store.view()?;
         let mut rows = Buckets::default();
         for (table, direct) in
             [(&view.tables.wallet_txs, true), (&view.tables.wallet_internal, false)]
@@ -82,7 +82,7 @@ impl Batch<'_> {
     }
 
     fn drop_buckets(&mut self, address: Address) -> Result<(), Error> {
-        let view = self.store.view();
+        let view = self.store.view()?;
         let table = &view.tables.wallet_counts;
         let total = keys::count(self.chain, address, TOTAL, 0);
         for item in view.snapshot.prefix(table, keys::of_wallet(self.chain, address)) {

@@ -13,7 +13,7 @@ use crate::embedded::{codec, keys};
 impl Batch<'_> {
     /// Into one generation.
     pub(super) fn put_facts(&mut self, generation: u8, number: u64, facts: &Facts) {
-        let (chain, t) = (self.chain, self.store.inner.tables.clone());
+        let (chain, t) = (self.chain, self.tables.clone());
         let row = FactsRow::of(facts);
         if row.is_empty() {
             return self.put_pools(generation, &facts.pools.seen);
@@ -37,7 +37,7 @@ impl Batch<'_> {
         generation: u8,
         number: u64,
     ) -> Result<(), Error> {
-        let (chain, t) = (self.chain, self.store.inner.tables.clone());
+        let (chain, t) = (self.chain, self.tables.clone());
         let key = keys::facts(chain, generation, number);
         let Some(row) = view.snapshot.get(&t.facts, key)? else { return Ok(()) };
         let row = FactsRow::unpack(&row).ok_or(Error::Broken { what: "list of facts" })?;
@@ -52,25 +52,25 @@ impl Batch<'_> {
     }
 
     fn put_pools(&mut self, generation: u8, pools: &[Pool]) {
-        let (chain, inner) = (self.chain, self.store.inner.clone());
+        let (chain, table) = (self.chain, self.tables.pools.clone());
         for pool in pools {
-            let place = (chain, generation, pool.id);
-            if inner.known_pools.get(&place).is_some() {
+            let is_known =
+                self.store.inner.known_pools.get(&(chain, generation, pool.id)).is_some();
+            if is_known || !self.new_pools.insert((generation, pool.id)) {
                 continue;
             }
-            inner.known_pools.insert(place, ());
             let mut value = Vec::with_capacity(72);
             codec::pool::pack(pool, &mut value);
             for pair in both_ways(pool) {
                 let key = keys::pool(chain, generation, pair, &pool.id);
-                self.put(&inner.tables.pools, key, value.clone());
+                self.put(&table, key, value.clone());
             }
         }
     }
 }
 
 impl Store {
-    /// After a commit that failed, or a generation that went: they are written again when next seen.
+    /// After a generation went: they are written again when next seen.
     pub fn forget_known_pools(&self) {
         self.inner.known_pools.clear();
     }

@@ -28,7 +28,7 @@ impl Store {
     pub fn decode_with(&self, chain: ChainId, decoder: Fingerprint) -> Result<Generations, Error> {
         let _one_at_a_time = self.one_at_a_time();
         self.inner.decoders.lock().unwrap_or_else(|e| e.into_inner()).insert(chain, decoder);
-        let view = self.view();
+        let view = self.view()?;
         let known = view.generations(chain)?;
         if view.version(chain)?.seq > 0 || known.decoded_with == decoder {
             return Ok(known);
@@ -62,7 +62,7 @@ impl Store {
             return Ok(None);
         }
         let _one_at_a_time = self.one_at_a_time();
-        let view = self.view();
+        let view = self.view()?;
         let known = view.generations(chain)?;
         self.forget_known_pools();
         let building = Building { generation: known.next(), decoded_with: decoder, reached: None };
@@ -73,7 +73,7 @@ impl Store {
     /// The generation of this decoder that is half done. One of another's ends here.
     fn resume(&self, chain: ChainId, decoder: Fingerprint) -> Result<Option<Building>, Error> {
         let _one_at_a_time = self.one_at_a_time();
-        let view = self.view();
+        let view = self.view()?;
         let known = view.generations(chain)?;
         match known.building {
             Some(building) if building.decoded_with == decoder => return Ok(Some(building)),
@@ -96,18 +96,7 @@ impl Store {
         reached: u64,
     ) -> Result<usize, Error> {
         let _one_at_a_time = self.one_at_a_time();
-        self.write_to_building(chain, decoder, blocks, reached)
-            .inspect_err(|_| self.forget_known_pools())
-    }
-
-    fn write_to_building(
-        &self,
-        chain: ChainId,
-        decoder: Fingerprint,
-        blocks: &[Decoded],
-        reached: u64,
-    ) -> Result<usize, Error> {
-        let view = self.view();
+        let view = self.view()?;
         let mut batch = Batch::new(self, chain, &view, Origin::History)?;
         // A row may be dropped and written: only the last counts.
         batch.removes = true;
@@ -131,7 +120,7 @@ impl Store {
     /// From here on everybody reads the generation that was being built. It is on disk.
     pub fn finish_generation(&self, chain: ChainId, decoder: Fingerprint) -> Result<(), Error> {
         let _one_at_a_time = self.one_at_a_time();
-        let view = self.view();
+        let view = self.view()?;
         let built = building(&view.generations(chain)?, chain, decoder)?;
         let generations = Generations {
             current: built.generation,
@@ -144,12 +133,12 @@ impl Store {
     /// Removes the rows of generations that nobody reads or builds any more, a few at a time, until
     /// none is left or `stop` says so. Readers that began before go on undisturbed.
     pub fn sweep_generations(&self, chain: ChainId, stop: StopFn) -> Result<u64, Error> {
-        let t = self.inner.tables.clone();
+        let t = self.view()?.tables;
         let mut removed = 0;
         for table in [&t.facts, &t.nft_trades, &t.nft_lowest, &t.pools, &t.pool_states] {
             let mut next = Some(0);
             while let Some(at) = next {
-                let Some(generation) = self.view().generation_from(table, chain, at)? else {
+                let Some(generation) = self.view()?.generation_from(table, chain, at)? else {
                     break;
                 };
                 // From where the last rows were: those before are gone, but still cost a look.
@@ -175,7 +164,7 @@ impl Store {
         from: &Slice,
     ) -> Result<Option<(Slice, u64)>, Error> {
         let _one_at_a_time = self.one_at_a_time();
-        let view = self.view();
+        let view = self.view()?;
         let mut batch = Batch::new(self, chain, &view, Origin::History)?;
         if batch.generations.written().any(|used| used == generation) {
             return Ok(None);

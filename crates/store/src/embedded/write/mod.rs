@@ -30,7 +30,7 @@ impl Store {
         change: ChangeOf<PackedBlock>,
     ) -> Result<Committed, Error> {
         let _one_at_a_time = self.one_at_a_time();
-        self.write_change(chain, change).inspect_err(|_| self.forget_known_pools())
+        self.write_change(chain, change)
     }
 
     fn write_change(
@@ -38,7 +38,7 @@ impl Store {
         chain: ChainId,
         change: ChangeOf<PackedBlock>,
     ) -> Result<Committed, Error> {
-        let view = self.view();
+        let view = self.view()?;
         fit::check_amends(&view, chain, &change)?;
         let is_new = fit::blocks_to_write(&view, chain, &change)?;
         let mut batch = Batch::new(self, chain, &view, change.origin)?;

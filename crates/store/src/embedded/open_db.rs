@@ -1,0 +1,334 @@
+//! The engine, opened: database, tables, and the writer that numbers every write. It is replaced as a
+//! whole when the engine has to be opened anew; whoever holds a view holds the old one until then.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use fjall::{CompressionType, Database};
+use model::chain::ChainId;
+
+use super::engine::{self, Cause, Durability, Op, Slice, Snapshot, Table};
+use super::folder::{self, ChainMark, Damage, FolderState, Mark, Record, WRITES_KEY};
+use super::read::View;
+use super::tables::Tables;
+use super::upgrade;
+use super::versions::Versions;
+use crate::Error;
+use crate::options::{Options, UpgradeProgress};
+
+const IDENTITY_KEY: &[u8] = b"identity";
+/// A write waits while so many parts of a table wait to be written to files. The engine does the same
+/// one part later, and then for ever if its threads have ended meanwhile.
+const WAITING_FLUSHES_MAX: usize = 3;
+/// The same for files that wait to be merged.
+const UNMERGED_FILES_MAX: usize = 29;
+/// Looking for the file that the engine could not read takes no longer.
+const DIAGNOSIS_MAX: Duration = Duration::from_secs(20);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+pub struct OpenDb {
+    pub db: Database,
+    pub tables: Arc<Tables>,
+    pub path: PathBuf,
+    writer: Mutex<Writer>,
+}
+
+/// What is told to the record with a write.
+#[derive(Clone, Copy, Debug)]
+pub struct ChainAt {
+    pub chain: ChainId,
+    pub seq: u64,
+    pub newest: Option<u64>,
+}
+
+struct Writer {
+    mark: Mark,
+    record: Record,
+    /// Said once, not with every commit.
+    record_failed: bool,
+}
+
+/// What a failed write means for the next.
+pub struct WriteFailure {
+    pub cause: Cause,
+    pub error: Error,
+}
+
+impl OpenDb {
+    pub fn open(options: &Options, progress: &dyn Fn(UpgradeProgress)) -> Result<Self, Error> {
+        let path = &options.path;
+        let state = folder::look(path)?;
+        if !options.create && !state.exists {
+            let source =
+                std::io::Error::new(std::io::ErrorKind::NotFound, "there is no store in it");
+            return Err(Error::Folder { path: path.clone(), source });
+        }
+        for warning in &state.warnings {
+            tracing::warn!(data = %path.display(), "{warning}");
+        }
+        // The engine stops the process on some damaged files.
+        let opened = catch_unwind(AssertUnwindSafe(|| {
+            let (open, format) = Self::open_engine(options, &state)?;
+            upgrade::run(&open, format, progress)?;
+            Ok(open)
+        }));
+        opened.unwrap_or_else(|panic| Err(panicked(path, panic.as_ref())))
+    }
+
+    /// Without an upgrade of its format.
+    #[cfg(test)]
+    pub fn open_as_it_is(options: &Options) -> Result<Self, Error> {
+        Self::open_engine(options, &folder::look(&options.path)?).map(|(open, _)| open)
+    }
+
+    /// With the format that it has.
+    fn open_engine(options: &Options, state: &FolderState) -> Result<(Self, u32), Error> {
+        let path = &options.path;
+        let db = Database::builder(path)
+            .cache_size(options.cache_bytes)
+            .manual_journal_persist(true)
+            // What is read again at the next start: a second or two of work.
+            .max_journaling_size(256 << 20)
+            // Lives for minutes; the disk takes it faster than it can be packed.
+            .journal_compression(CompressionType::None)
+            .open()
+            .map_err(|error| opening(error, path))?;
+        let place = (&db, path.as_path());
+        // Before any table is touched, so that a folder of another format is left as it is.
+        let meta = Tables::open_meta(place)?;
+        check_nothing_is_lost(&meta, state).map_err(|damage| damage.into_error(path))?;
+        let format = upgrade::format_of(place)?;
+        let tables = Arc::new(Tables::open(place)?);
+        let mark = mark_of(&db, &tables)?;
+        let record = Record::open(path, &mark)
+            .map_err(|source| Error::Folder { path: Record::path_in(path), source })?;
+        let writer = Mutex::new(Writer { mark, record, record_failed: false });
+        Ok((OpenDb { db, tables, path: path.clone(), writer }, format))
+    }
+
+    pub fn view(&self) -> View {
+        View { snapshot: Snapshot::of(&self.db), tables: self.tables.clone() }
+    }
+
+    /// All of it or nothing. Each write carries a number, one more than the last, so that none can get
+    /// lost in between unnoticed.
+    pub fn write(
+        &self,
+        mut ops: Vec<Op>,
+        durability: Durability,
+        at: Option<ChainAt>,
+    ) -> Result<(), WriteFailure> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = writer.mark.writes + 1;
+        let (table, key) = (self.tables.meta.clone(), Slice::from(WRITES_KEY));
+        ops.push(Op { table, key, value: Some(number.to_be_bytes().to_vec()) });
+        self.wait_for_flushes()?;
+        engine::write(&self.db, ops, durability).map_err(|error| self.failure(error))?;
+        writer.mark.writes = number;
+        if let Some(at) = at {
+            writer.note(at);
+        }
+        if durability == Durability::Disk {
+            writer.save();
+        }
+        Ok(())
+    }
+
+    /// Everything written so far is on disk when this returns.
+    pub fn persist(&self) -> Result<(), WriteFailure> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        engine::persist(&self.db).map_err(|error| self.failure(error))?;
+        writer.save();
+        Ok(())
+    }
+
+    pub fn compact(&self) -> Result<(), WriteFailure> {
+        let failed = |error| WriteFailure { cause: Cause::Other, error };
+        for (_, table) in self.tables.all() {
+            table.start_flush().map_err(failed)?;
+            while table.waiting_flushes() > 0 {
+                self.check_alive()?;
+                std::thread::sleep(LOOK_AGAIN);
+            }
+            table.compact().map_err(failed)?;
+        }
+        self.persist()
+    }
+
+    /// As the engine does itself, but not for ever: its threads end when a file cannot be written.
+    fn wait_for_flushes(&self) -> Result<(), WriteFailure> {
+        for (_, table) in self.tables.all() {
+            while table.waiting_flushes() >= WAITING_FLUSHES_MAX
+                || table.unmerged_files() > UNMERGED_FILES_MAX
+            {
+                self.check_alive()?;
+                std::thread::sleep(LOOK_AGAIN);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_alive(&self) -> Result<(), WriteFailure> {
+        if engine::is_poisoned(&self.db) {
+            return Err(self.failure(fjall::Error::Poisoned));
+        }
+        Ok(())
+    }
+
+    fn failure(&self, error: fjall::Error) -> WriteFailure {
+        let cause = engine::cause_of(&error);
+        WriteFailure { cause, error: engine::failed("write", &self.path, error) }
+    }
+
+    pub fn disk_bytes(&self) -> Result<u64, Error> {
+        self.db.disk_space().map_err(|error| engine::failed("measure itself", &self.path, error))
+    }
+
+    /// The versions of all chains.
+    pub fn versions(&self) -> Result<Versions, Error> {
+        Versions::read(&Snapshot::of(&self.db), &self.tables)
+    }
+
+    /// Whether only `own` handles are left: nobody reads or writes any more.
+    pub fn is_free(&self) -> bool {
+        Arc::strong_count(&self.tables) == 1
+    }
+}
+
+impl Writer {
+    fn note(&mut self, at: ChainAt) {
+        let ChainAt { chain, seq, newest } = at;
+        let mark = ChainMark { chain: chain.0, seq, newest };
+        match self.mark.chains.iter_mut().find(|known| known.chain == chain.0) {
+            Some(known) => *known = mark,
+            None => self.mark.chains.push(mark),
+        }
+    }
+
+    /// A record that is older than the store harms nothing; it only notices less.
+    fn save(&mut self) {
+        let saved = self.record.save(&self.mark);
+        if let Err(error) = &saved
+            && !self.record_failed
+        {
+            let path = self.record.path().display();
+            tracing::warn!(file = %path, %error, "what is durable could not be noted");
+        }
+        self.record_failed = saved.is_err();
+    }
+}
+
+fn opening(error: fjall::Error, path: &Path) -> Error {
+    match error {
+        fjall::Error::Locked => Error::InUse { path: path.to_owned() },
+        other => match engine::cause_of(&other) {
+            Cause::Damaged | Cause::Other => {
+                let found = folder::find_damaged_file(
+                    &path.join("keyspaces"),
+                    Instant::now() + DIAGNOSIS_MAX,
+                );
+                let what = format!("the engine cannot open it: {other}");
+                found.unwrap_or(Damage::of(path, what)).into_error(path)
+            }
+            _ => engine::failed("open", path, other),
+        },
+    }
+}
+
+fn panicked(path: &Path, panic: &(dyn std::any::Any + Send)) -> Error {
+    let what = format!("the engine stopped while opening it: {}", panic_text(panic));
+    let found = folder::find_damaged_file(&path.join("keyspaces"), Instant::now() + DIAGNOSIS_MAX);
+    found.unwrap_or(Damage::of(path, what)).into_error(path)
+}
+
+/// What a panic said.
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+fn number_at(row: Option<Slice>) -> u64 {
+    row.and_then(|row| row.as_ref().try_into().ok()).map_or(0, u64::from_be_bytes)
+}
+
+/// Holds what the engine has against what was durable.
+fn check_nothing_is_lost(meta: &Table, state: &FolderState) -> Result<(), Damage> {
+    let read = |found: Result<Option<Slice>, Error>| {
+        found.map_err(|error| Damage::of("keyspaces", error.to_string()))
+    };
+    let writes = number_at(read(meta.get(WRITES_KEY))?);
+    let logged = state.logged.map_or(0, |(_, last)| last);
+    let durable = state.mark.as_ref().map_or(0, |mark| mark.writes);
+    if writes < durable.max(logged) {
+        let missing = durable.max(logged) - writes;
+        let what = format!("the last {missing} durable writes are missing{}", lost(state));
+        return Err(Damage::of("keyspaces", what));
+    }
+    if let Some(mark) = &state.mark
+        && let Some(identity) = read(meta.get(IDENTITY_KEY))?
+        && *identity != mark.identity
+    {
+        let what = "it was written for another store: files of two stores are mixed";
+        return Err(Damage::of("durable", what));
+    }
+    // What stood in front of the log's first write must be in files.
+    let first = state.logged.map_or(0, |(first, _)| first);
+    let in_files = number_at(read(meta.get_from_files(WRITES_KEY))?);
+    if first > in_files + 1 {
+        let what = format!(
+            "writes {} to {} are neither in the tables nor in the log: an older file of the log is missing",
+            in_files + 1,
+            first - 1
+        );
+        return Err(Damage::of("*.jnl", what));
+    }
+    Ok(())
+}
+
+/// How far each chain was.
+fn lost(state: &FolderState) -> String {
+    let chains = state.mark.iter().flat_map(|mark| &mark.chains);
+    let chains: Vec<String> = chains
+        .map(|ChainMark { chain, seq, newest }| {
+            let newest = newest.map_or("none".to_owned(), |number| number.to_string());
+            format!("chain {chain}: journal up to entry {seq}, newest block {newest}")
+        })
+        .collect();
+    if chains.is_empty() { String::new() } else { format!("; it held {}", chains.join("; ")) }
+}
+
+fn mark_of(db: &Database, tables: &Arc<Tables>) -> Result<Mark, Error> {
+    let view = View { snapshot: Snapshot::of(db), tables: tables.clone() };
+    let writes = number_at(tables.meta.get(WRITES_KEY)?);
+    let identity = match tables.meta.get(IDENTITY_KEY)?.as_deref().map(TryInto::try_into) {
+        Some(Ok(identity)) => identity,
+        _ => {
+            let fresh = fresh_identity();
+            tables.meta.insert(IDENTITY_KEY, fresh)?;
+            fresh
+        }
+    };
+    let mut chains = Vec::new();
+    for chain in view.chains()? {
+        let newest = view.coverage(chain)?.newest();
+        chains.push(ChainMark { chain: chain.0, seq: view.version(chain)?.seq, newest });
+    }
+    let ids = tables.all().into_iter().map(|(_, table)| table.id()).collect();
+    // What is noted must be on disk.
+    engine::persist(db).map_err(|error| engine::failed("write", Path::new(""), error))?;
+    Ok(Mark { identity, writes, chains, tables: ids })
+}
+
+/// Need not be secret, only another for every store.
+fn fresh_identity() -> [u8; 16] {
+    use std::hash::{BuildHasher, RandomState};
+    let half = || RandomState::new().hash_one(std::time::SystemTime::now()).to_be_bytes();
+    let mut identity = [0; 16];
+    let (front, back) = identity.split_at_mut(8);
+    front.copy_from_slice(&half());
+    back.copy_from_slice(&half());
+    identity
+}
