@@ -12,6 +12,7 @@ use crate::source::FetchedBlock;
 const MOVES_UNTOLD: u32 = 5;
 
 pub(crate) async fn run(context: Context) {
+    let context = Context { source: context.source.clone().for_head(), ..context };
     let mut heads = context.source.pool.heads();
     // A head may be known already.
     heads.mark_changed();

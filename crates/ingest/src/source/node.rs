@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::chain::Chain;
-use rpc::{Pool, UpstreamId};
+use rpc::{Lane, Pool, UpstreamId};
 use store::Store;
 use tokio::sync::Semaphore;
 
@@ -16,6 +16,8 @@ use crate::verify::Lie;
 pub(crate) struct NodeSource {
     pub pool: Arc<Pool>,
     pub chain: Arc<Chain>,
+    /// What the nodes are asked for.
+    pub(super) lane: Lane,
     pub(super) traces: TraceUse,
     pub(super) pipeline: Arc<Pipeline>,
     /// As many readers as there are processors: more would only hold more blocks in memory.
@@ -27,7 +29,12 @@ impl NodeSource {
         let processors = std::thread::available_parallelism().map_or(2, |n| n.get());
         let readers = Arc::new(Semaphore::new(processors));
         let pipeline = Arc::new(Pipeline::new(store, chain.clone()));
-        NodeSource { pool, chain, traces, pipeline, readers }
+        NodeSource { pool, chain, lane: Lane::History, traces, pipeline, readers }
+    }
+
+    /// The same nodes, asked before everybody else.
+    pub fn for_head(self) -> Self {
+        NodeSource { lane: Lane::Head, ..self }
     }
 
     /// Tells the pool who lied, and about what.

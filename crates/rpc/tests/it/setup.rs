@@ -66,7 +66,7 @@ pub async fn state_becomes(pool: &Pool, at: usize, state: State) -> UpstreamStat
 }
 
 pub fn fetch_of(calls: Vec<Call>) -> Fetch<'static> {
-    Fetch { calls, not: &[], needs: Needs::default() }
+    Fetch { calls, not: &[], needs: Needs::default(), lane: Lane::History }
 }
 
 pub fn blocks(numbers: std::ops::Range<u64>) -> Vec<Call> {
