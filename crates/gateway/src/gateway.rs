@@ -50,6 +50,11 @@ impl Gateway {
         Requests(read(body, self.config.batch_max))
     }
 
+    /// Bytes of answers in memory, being made or not yet sent.
+    pub fn bytes_in_flight(&self) -> usize {
+        self.in_flight.used()
+    }
+
     /// The answer to a body; `None` when every call in it was a notification.
     pub async fn answer(&self, chain: ChainId, requests: Requests<'_>) -> Option<Vec<u8>> {
         Some(self.answer_in_pieces(chain, requests).await?.into_vec())

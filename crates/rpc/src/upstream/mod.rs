@@ -51,7 +51,7 @@ pub struct Upstream {
 
 enum Transport {
     Http(Http),
-    WebSocket(Sockets),
+    WebSocket(Box<Sockets>),
 }
 
 /// Two connections, each made when first needed: what clients provoke on theirs does not break ours.
@@ -101,7 +101,7 @@ impl Upstream {
             let target = target(&config.url)?;
             let clients = Link::new(target.for_clients(pool));
             let sockets = Sockets { ingest: Link::new(target.clone()), clients };
-            (Transport::WebSocket(sockets), Some(target))
+            (Transport::WebSocket(Box::new(sockets)), Some(target))
         } else {
             (Transport::Http(Http::new(&label, config, pool)?), None)
         };
