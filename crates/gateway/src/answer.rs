@@ -1,23 +1,30 @@
-//! Writing JSON-RPC answers.
+//! Writing JSON-RPC answers, in pieces: a large result goes out as it lies in memory, uncopied.
+
+use bytes::Bytes;
+use model::printable;
+use rpc::{Bound, OverBudget};
 
 /// What a call came to: raw JSON of its result, or a failure.
-pub type Outcome = Result<Vec<u8>, Failure>;
+pub type Outcome = Result<Bytes, Failure>;
+
+/// Of a client's text in an answer or a log line.
+pub const SHOWN_CHARS_MAX: usize = 128;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
     /// The error object as JSON.
-    json: Vec<u8>,
+    json: Bytes,
 }
 
 impl Failure {
     pub fn new(code: i64, message: &str) -> Self {
         let error = serde_json::json!({ "code": code, "message": message });
-        Failure { json: error.to_string().into_bytes() }
+        Failure { json: error.to_string().into() }
     }
 
     /// A node's own error object, passed on as it is.
     pub fn of_node(json: &[u8]) -> Self {
-        Failure { json: json.to_vec() }
+        Failure { json: Bytes::copy_from_slice(json) }
     }
 
     pub fn parse(error: &serde_json::Error) -> Self {
@@ -29,6 +36,7 @@ impl Failure {
     }
 
     pub fn not_offered(method: &str) -> Self {
+        let method = printable(method, SHOWN_CHARS_MAX);
         Self::new(-32601, &format!("the method {method} does not exist or is not offered here"))
     }
 
@@ -39,6 +47,21 @@ impl Failure {
     pub fn internal(why: &str) -> Self {
         Self::new(-32603, why)
     }
+
+    /// The code that nodes use for what is beyond their limits.
+    pub fn too_large(over: OverBudget) -> Self {
+        let bytes = over.bytes_max;
+        let why = match over.bound {
+            Bound::Answer => format!("answer larger than {bytes} bytes; narrow the request"),
+            Bound::Batch => format!(
+                "answers of this batch together larger than {bytes} bytes; send fewer calls in a batch"
+            ),
+            Bound::InFlight => {
+                format!("answers of all clients are at the limit of {bytes} bytes; try again later")
+            }
+        };
+        Self::new(-32005, &why)
+    }
 }
 
 impl From<store::Error> for Failure {
@@ -48,18 +71,67 @@ impl From<store::Error> for Failure {
     }
 }
 
-pub fn write(id: &str, outcome: &Outcome, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-    out.extend_from_slice(id.as_bytes());
-    match outcome {
-        Ok(result) => {
-            out.extend_from_slice(b",\"result\":");
-            out.extend_from_slice(result);
+impl From<OverBudget> for Failure {
+    fn from(over: OverBudget) -> Self {
+        Failure::too_large(over)
+    }
+}
+
+/// Results from here on are not copied.
+const PIECE_BYTES_MIN: usize = 8 << 10;
+
+/// The body of an answer. Its pieces, one after the other, are the JSON text; each that is dropped makes
+/// room for other answers, so whoever sends them drops them one by one.
+#[derive(Debug, Default)]
+pub struct Answer {
+    pieces: Vec<Bytes>,
+    /// What is not yet a piece.
+    text: Vec<u8>,
+}
+
+impl Answer {
+    pub fn bytes(&self) -> usize {
+        self.pieces.iter().map(Bytes::len).sum::<usize>() + self.text.len()
+    }
+
+    pub fn into_pieces(mut self) -> Vec<Bytes> {
+        self.cut();
+        self.pieces
+    }
+
+    /// All in one, copied.
+    pub fn into_vec(self) -> Vec<u8> {
+        if self.pieces.is_empty() {
+            return self.text;
         }
-        Err(failure) => {
-            out.extend_from_slice(b",\"error\":");
-            out.extend_from_slice(&failure.json);
+        self.into_pieces().concat()
+    }
+
+    pub(crate) fn push(&mut self, byte: u8) {
+        self.text.push(byte);
+    }
+
+    /// One call's answer.
+    pub(crate) fn write(&mut self, id: &str, outcome: Outcome) {
+        self.text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+        self.text.extend_from_slice(id.as_bytes());
+        let (name, json) = match outcome {
+            Ok(result) => (",\"result\":", result),
+            Err(failure) => (",\"error\":", failure.json),
+        };
+        self.text.extend_from_slice(name.as_bytes());
+        if json.len() < PIECE_BYTES_MIN {
+            self.text.extend_from_slice(&json);
+        } else {
+            self.cut();
+            self.pieces.push(json);
+        }
+        self.text.push(b'}');
+    }
+
+    fn cut(&mut self) {
+        if !self.text.is_empty() {
+            self.pieces.push(std::mem::take(&mut self.text).into());
         }
     }
-    out.push(b'}');
 }

@@ -3,19 +3,26 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use model::chain::{Chain, ChainId};
-use rpc::{Call, Pool};
+use model::printable;
+use rpc::{Bound, ByteBudget, Call, Forward, Forwarded, OverBudget, Pool};
 use serde_json::value::RawValue;
 use store::Store;
 
-use crate::answer::{Failure, Outcome, write};
+use crate::answer::{Answer, Failure, Outcome, SHOWN_CHARS_MAX};
 use crate::config::Config;
 use crate::local::LocalAnswer;
 use crate::methods::{Route, route};
 use crate::request::{Body, Item, Refused, Request, Requests, read};
 use crate::{get_block_by_hash, get_transaction_by_block_number_and_index};
+
+/// Calls of one batch under way at once: later ones need not be asked once the batch is too large.
+const BATCH_CALLS_AT_ONCE: usize = 32;
+/// Of an error in a log line.
+const ERROR_CHARS_MAX: usize = 500;
 
 /// A chain that is served, with its nodes where it has any.
 #[derive(Clone)]
@@ -28,67 +35,96 @@ pub struct Gateway {
     pub config: Config,
     store: Store,
     nodes: HashMap<ChainId, ChainNode>,
+    /// Answers in memory, of all clients.
+    in_flight: Arc<ByteBudget>,
 }
 
 impl Gateway {
     pub fn new(config: Config, store: Store, nodes: impl IntoIterator<Item = ChainNode>) -> Self {
         let nodes = nodes.into_iter().map(|node| (node.chain.id, node)).collect();
-        Gateway { config, store, nodes }
+        let in_flight = ByteBudget::new(Bound::InFlight, config.bytes_in_flight_max);
+        Gateway { config, store, nodes, in_flight }
     }
 
     pub fn read<'a>(&self, body: &'a [u8]) -> Requests<'a> {
         Requests(read(body, self.config.batch_max))
     }
 
-    /// The answer to a body; `None` when every call in it was a notification.
-    pub async fn answer(&self, chain: ChainId, requests: Requests<'_>) -> Option<Vec<u8>> {
-        let mut out = Vec::with_capacity(1024);
-        match requests.0 {
-            Err(failure) => {
-                write("null", &Err(failure), &mut out);
-                Some(out)
-            }
-            Ok(Body::One(item)) => {
-                let (id, outcome) = self.one(chain, item).await;
-                write(id?, &outcome, &mut out);
-                Some(out)
-            }
-            Ok(Body::Batch(items)) => {
-                let mut calls = FuturesOrdered::new();
-                for item in items {
-                    calls.push_back(self.one(chain, item));
-                }
-                let answers: Vec<_> = calls.collect().await;
-                out.push(b'[');
-                for (id, outcome) in &answers {
-                    let Some(id) = id else { continue };
-                    if out.len() > 1 {
-                        out.push(b',');
-                    }
-                    write(id, outcome, &mut out);
-                }
-                out.push(b']');
-                (out.len() > 2).then_some(out)
-            }
-        }
+    /// Bytes of answers in memory, being made or not yet sent.
+    pub fn bytes_in_flight(&self) -> usize {
+        self.in_flight.used()
     }
 
-    async fn one<'a>(&self, chain: ChainId, item: Item<'a>) -> (Option<&'a str>, Outcome) {
+    /// The answer to a body; `None` when every call in it was a notification.
+    pub async fn answer(&self, chain: ChainId, requests: Requests<'_>) -> Option<Vec<u8>> {
+        Some(self.answer_in_pieces(chain, requests).await?.into_vec())
+    }
+
+    /// The same, without copying large results together.
+    pub async fn answer_in_pieces(&self, chain: ChainId, requests: Requests<'_>) -> Option<Answer> {
+        let mut answer = Answer::default();
+        match requests.0 {
+            Err(failure) => answer.write("null", Err(failure)),
+            Ok(Body::One(item)) => {
+                let (id, outcome) = self.one(chain, item, &self.in_flight).await;
+                answer.write(id?, outcome);
+            }
+            Ok(Body::Batch(items)) => {
+                let bytes_max = self.config.batch_bytes_max;
+                let budget = ByteBudget::within(&self.in_flight, Bound::Batch, bytes_max);
+                let mut items = items.into_iter();
+                let mut calls = FuturesOrdered::new();
+                let mut before = b'[';
+                loop {
+                    for item in items.by_ref().take(BATCH_CALLS_AT_ONCE - calls.len()) {
+                        calls.push_back(self.one(chain, item, &budget));
+                    }
+                    let Some((id, outcome)) = calls.next().await else { break };
+                    let Some(id) = id else { continue };
+                    answer.push(before);
+                    answer.write(id, outcome);
+                    before = b',';
+                }
+                if before == b'[' {
+                    return None;
+                }
+                answer.push(b']');
+            }
+        }
+        Some(answer)
+    }
+
+    async fn one<'a>(
+        &self,
+        chain: ChainId,
+        item: Item<'a>,
+        budget: &Arc<ByteBudget>,
+    ) -> (Option<&'a str>, Outcome) {
         match item {
             Ok(request) => {
                 let id = request.id;
-                (id, self.call(chain, request).await)
+                // Once a batch is too large, the rest of it is not even asked for.
+                let outcome = match budget.spent() {
+                    Some(over) if over.bound == Bound::Batch => Err(over.into()),
+                    _ => self.call(chain, request, budget).await,
+                };
+                (id, outcome)
             }
             Err(Refused { id, failure }) => (id.or(Some("null")), Err(failure)),
         }
     }
 
-    async fn call(&self, chain: ChainId, request: Request<'_>) -> Outcome {
+    async fn call(
+        &self,
+        chain: ChainId,
+        request: Request<'_>,
+        budget: &Arc<ByteBudget>,
+    ) -> Outcome {
         let method = request.method.as_str();
         let local = match route(method, &self.config) {
             Route::Refuse => return Err(Failure::not_offered(method)),
-            Route::ChainId => return Ok(format!("\"{}\"", chain.hex()).into_bytes()),
-            Route::NetVersion => return Ok(format!("\"{chain}\"").into_bytes()),
+            Route::ChainId => return Ok(format!("\"{}\"", chain.hex()).into()),
+            Route::NetVersion => return Ok(format!("\"{chain}\"").into()),
             Route::GetBlockByHash => {
                 let view = self.store.view().await?;
                 get_block_by_hash::answer(&view, chain, request.params).await?
@@ -104,17 +140,17 @@ impl Gateway {
                 )
                 .await?
             }
-            Route::Forward => return self.forward(chain, &request, false).await,
-            Route::ForwardOnce => return self.forward(chain, &request, true).await,
+            Route::Forward => return self.forward(chain, &request, budget).await,
+            Route::ForwardOnce => return self.forward_once(chain, &request, budget).await,
         };
         match local {
             LocalAnswer::Known(json) => {
                 metrics::counter!("headwater_rpc_answers_total", "from" => "store").increment(1);
-                Ok(json)
+                Ok(budget.hold(json.into())?)
             }
             // Without a node, what is not stored is not known: the answer for that is null.
-            LocalAnswer::AskNode if self.pool(chain).is_none() => Ok(b"null".to_vec()),
-            LocalAnswer::AskNode => self.forward(chain, &request, false).await,
+            LocalAnswer::AskNode if self.pool(chain).is_none() => Ok(Bytes::from_static(b"null")),
+            LocalAnswer::AskNode => self.forward(chain, &request, budget).await,
         }
     }
 
@@ -130,28 +166,63 @@ impl Gateway {
         }
     }
 
-    async fn forward(&self, chain: ChainId, request: &Request<'_>, once: bool) -> Outcome {
+    async fn forward(
+        &self,
+        chain: ChainId,
+        request: &Request<'_>,
+        budget: &Arc<ByteBudget>,
+    ) -> Outcome {
+        let pool = self.pool_for(chain, request)?;
+        outcome(chain, request, pool.forward(forward(request, budget)).await)
+    }
+
+    async fn forward_once(
+        &self,
+        chain: ChainId,
+        request: &Request<'_>,
+        budget: &Arc<ByteBudget>,
+    ) -> Outcome {
+        let pool = self.pool_for(chain, request)?;
+        outcome(chain, request, pool.forward_once(forward(request, budget)).await)
+    }
+
+    fn pool_for(&self, chain: ChainId, request: &Request<'_>) -> Result<&Arc<Pool>, Failure> {
         let Some(pool) = self.pool(chain) else {
-            let why =
-                format!("{} needs a node, and this chain has none configured", request.method);
+            let method = printable(&request.method, SHOWN_CHARS_MAX);
+            let why = format!("{method} needs a node, and this chain has none configured");
             return Err(Failure::new(-32000, &why));
         };
         metrics::counter!("headwater_rpc_answers_total", "from" => "node").increment(1);
-        let params = request.params.map_or_else(empty, |raw| raw.to_owned());
-        let call = Call::new(request.method.clone(), params);
-        let forwarded = if once { pool.forward_once(call).await } else { pool.forward(call).await };
-        match forwarded {
-            Ok(forwarded) => match forwarded.answer {
-                Ok(answer) => Ok(answer.json().to_vec()),
-                Err(failure) => Err(Failure::of_node(failure.json())),
-            },
-            // Which nodes there are and what ails them is told to operators, in /status and the log.
-            Err(error) => {
-                tracing::warn!(chain.id = chain.0, method = %request.method, %error, "no node could answer a call");
-                Err(Failure::internal("no node of this chain could answer"))
-            }
-        }
+        Ok(pool)
     }
+}
+
+fn forward<'a>(request: &Request<'_>, budget: &'a Arc<ByteBudget>) -> Forward<'a> {
+    let params = request.params.map_or_else(empty, |raw| raw.to_owned());
+    Forward { call: Call::new(request.method.clone(), params), batch: Some(budget) }
+}
+
+fn outcome(
+    chain: ChainId,
+    request: &Request<'_>,
+    forwarded: Result<Forwarded, rpc::Error>,
+) -> Outcome {
+    let error = match forwarded.map(|forwarded| forwarded.answer) {
+        Ok(Ok(answer)) => return Ok(answer.into_bytes()),
+        Ok(Err(failure)) => return Err(Failure::of_node(failure.json())),
+        Err(error) => error,
+    };
+    // Which nodes there are and what ails them is told to operators, in /status and the log.
+    let method = printable(&request.method, SHOWN_CHARS_MAX);
+    let shown = printable(&error.to_string(), ERROR_CHARS_MAX);
+    tracing::warn!(chain.id = chain.0, %method, error = %shown, "no node could answer a call");
+    Err(match error {
+        rpc::Error::TooLarge { bytes_max, bound, .. } => OverBudget { bound, bytes_max }.into(),
+        rpc::Error::RateLimited { .. } => {
+            Failure::new(-32005, "the nodes of this chain are busy; try again later")
+        }
+        _ => Failure::internal("no node of this chain could answer"),
+    })
 }
 
 fn empty() -> Box<RawValue> {

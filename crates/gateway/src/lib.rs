@@ -17,6 +17,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+pub use answer::Answer;
 pub use config::Config;
 pub use gateway::{ChainNode, Gateway};
 pub use request::Requests;

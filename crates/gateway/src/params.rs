@@ -1,6 +1,7 @@
 //! Parameters of calls we answer ourselves; errors name the position and the value.
 
 use alloy_primitives::B256;
+use model::printable;
 use model::raw::json_value::JsonValue;
 use serde_json::value::RawValue;
 
@@ -36,7 +37,7 @@ impl<'a> Params<'a> {
     }
 
     fn wrong(&self, position: usize, wanted: &str) -> Failure {
-        let shown: String = self.text(position).chars().take(80).collect();
+        let shown = printable(self.text(position), 80);
         Failure::params(&format!("argument {position} with value {shown} is not {wanted}"))
     }
 

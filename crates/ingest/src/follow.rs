@@ -13,6 +13,7 @@ const MOVES_UNTOLD: u32 = 5;
 
 /// Ends when the nodes were let go, or with an error that does not heal by asking again.
 pub(crate) async fn run(context: Context) -> Result<(), Error> {
+    let context = Context { source: context.source.clone().for_head(), ..context };
     let mut heads = context.source.pool.heads();
     // A head may be known already.
     heads.mark_changed();

@@ -11,8 +11,11 @@ pub mod facts;
 mod hex_text;
 pub mod marketplaces;
 pub mod price;
+mod printable;
 pub mod proof;
 pub mod raw;
 pub mod token;
 pub mod token_bucket;
 pub mod wallets;
+
+pub use printable::printable;

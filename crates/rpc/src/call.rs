@@ -4,6 +4,7 @@
 //! whoever knows what it means.
 
 use bytes::Bytes;
+use model::printable;
 use model::raw::reader::Reader;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -163,6 +164,7 @@ impl From<Vec<u8>> for RawAnswer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RpcFailure {
     pub code: i64,
+    /// Fit for a log line.
     pub message: String,
     json: Bytes,
 }
@@ -184,6 +186,9 @@ pub enum RpcFailureKind {
     Other,
 }
 
+/// Nodes add a whole stack trace at times.
+const MESSAGE_CHARS_MAX: usize = 500;
+
 impl RpcFailure {
     pub(crate) fn parse(json: Bytes) -> Self {
         #[derive(Deserialize)]
@@ -194,9 +199,9 @@ impl RpcFailure {
             message: Cow<'a, str>,
         }
         let (code, message) = match serde_json::from_slice::<Fields<'_>>(&json) {
-            Ok(fields) => (fields.code, fields.message.into_owned()),
+            Ok(fields) => (fields.code, printable(&fields.message, MESSAGE_CHARS_MAX)),
             // Some gateways put a bare string here.
-            Err(_) => (0, String::from_utf8_lossy(json.get(..200).unwrap_or(&json)).into_owned()),
+            Err(_) => (0, printable(&String::from_utf8_lossy(&json), MESSAGE_CHARS_MAX)),
         };
         Self { code, message, json }
     }
@@ -275,5 +280,15 @@ mod tests {
         ] {
             assert_eq!(kind(json), expected, "{json}");
         }
+    }
+
+    #[test]
+    fn what_a_node_says_cannot_forge_a_log_line() {
+        let json = r#"{"code":1,"message":"no\nINFO all is well \u001b[2J"}"#;
+        let failure = RpcFailure::parse(Bytes::from(json));
+        assert_eq!(failure.to_string(), r"node error 1: no\nINFO all is well \u{1b}[2J");
+        assert_eq!(failure.json(), json.as_bytes(), "passed on as it is");
+        let long = format!(r#"{{"code":1,"message":"{}"}}"#, "x".repeat(10_000));
+        assert_eq!(RpcFailure::parse(Bytes::from(long)).message.chars().count(), 501);
     }
 }

@@ -48,7 +48,13 @@ pub enum TraceChoice {
 #[serde(default, deny_unknown_fields)]
 pub struct PoolConfig {
     pub timeout_ms: u64,
+    /// The largest body that ingest reads; a batch that is larger is asked for in parts.
     pub response_bytes_max: usize,
+    /// The largest answer to a client's call.
+    pub client_response_bytes_max: usize,
+    /// Answers in memory at once, over all upstreams: what ingest asked for, what clients did.
+    pub ingest_bytes_in_flight_max: usize,
+    pub client_bytes_in_flight_max: usize,
     pub max_batch: usize,
     pub max_concurrency_per_upstream: usize,
     /// How long a left-out upstream waits for its next trial: first and longest wait.
@@ -67,6 +73,9 @@ impl Default for PoolConfig {
         Self {
             timeout_ms: 20_000,
             response_bytes_max: 256 << 20,
+            client_response_bytes_max: 64 << 20,
+            ingest_bytes_in_flight_max: 1 << 30,
+            client_bytes_in_flight_max: 256 << 20,
             max_batch: 20,
             max_concurrency_per_upstream: 64,
             backoff_min_ms: 1_000,

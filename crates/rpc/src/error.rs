@@ -3,6 +3,9 @@
 //! Every text names an upstream by its label only (configured name or redacted URL). A JSON-RPC
 //! error is an answer, not an `Error`: see [`crate::RpcFailure`].
 
+use crate::budget::Bound;
+use crate::call::RpcFailure;
+use model::printable;
 use std::time::Duration;
 
 pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -24,13 +27,18 @@ pub enum Error {
     Timeout { upstream: String, after_ms: u64 },
 
     #[error("{upstream} asks to slow down")]
-    RateLimited { upstream: String, retry_after: Option<Duration> },
+    RateLimited {
+        upstream: String,
+        retry_after: Option<Duration>,
+        /// Its own words, if it said so in an answer.
+        refusal: Option<Box<RpcFailure>>,
+    },
 
     #[error("{upstream} answered with HTTP status {status}")]
     Http { upstream: String, status: u16 },
 
-    #[error("{upstream} sent more than {bytes_max} bytes")]
-    TooLarge { upstream: String, bytes_max: usize },
+    #[error("{}", too_large(upstream, *bytes_max, *bound))]
+    TooLarge { upstream: String, bytes_max: usize, bound: Bound },
 
     #[error("{upstream} sent what is no JSON-RPC answer: {why}")]
     Malformed { upstream: String, why: String },
@@ -47,7 +55,8 @@ impl Error {
     /// Whether the same calls may succeed later or on another upstream.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::Config { .. } | Self::TooLarge { .. } | Self::Closed { .. } => false,
+            Self::Config { .. } | Self::Closed { .. } => false,
+            Self::TooLarge { bound, .. } => *bound == Bound::InFlight,
             Self::Connect { .. }
             | Self::Interrupted { .. }
             | Self::Timeout { .. }
@@ -80,6 +89,21 @@ impl Error {
     }
 }
 
+fn too_large(upstream: &str, bytes_max: usize, bound: Bound) -> String {
+    match bound {
+        Bound::Answer => format!("{upstream} sent more than {bytes_max} bytes"),
+        Bound::Batch => format!("the batch asked of {upstream} has more than {bytes_max} bytes"),
+        Bound::InFlight => {
+            format!(
+                "no room for what {upstream} sends: answers in memory are at the limit of {bytes_max} bytes"
+            )
+        }
+    }
+}
+
+/// Of a text that a node may have had a part in.
+const SHOWN_CHARS_MAX: usize = 500;
+
 /// An error and its causes as one line, for status pages.
 pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -89,5 +113,5 @@ pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
         text.push_str(&inner.to_string());
         cause = inner.source();
     }
-    text
+    printable(&text, SHOWN_CHARS_MAX)
 }

@@ -5,12 +5,15 @@
 //! head's four fields, and nothing of the store. Whether an answer is *true* is for ingest to check:
 //! it reports liars with [`Pool::report_lie`].
 
+mod budget;
 mod call;
 mod config;
 mod envelope;
 mod error;
 mod head;
 mod json_members;
+mod keep_running;
+mod lane;
 mod limiter;
 mod pool;
 mod probe;
@@ -19,13 +22,15 @@ mod telemetry;
 mod upstream;
 mod upstream_id;
 
+pub use budget::{Bound, ByteBudget, OverBudget};
 pub use call::{Call, CallResult, RawAnswer, RpcFailure, RpcFailureKind};
 pub use config::{PoolConfig, TraceChoice, UpstreamConfig};
 pub use error::Error;
 pub use head::Head;
+pub use lane::Lane;
 pub use pool::{
-    ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forwarded, HeadStatus, Needs, Plan,
-    Pool, PoolOptions, PoolStatus, RECENT_BLOCKS, State, UpstreamStatus,
+    ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forward, Forwarded, HeadStatus, Needs,
+    Plan, Pool, PoolOptions, PoolStatus, RECENT_BLOCKS, State, UpstreamStatus,
 };
 pub use probe::{Capabilities, Receipts, Traces};
 pub use redact::redacted;

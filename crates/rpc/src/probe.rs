@@ -7,8 +7,9 @@ use crate::call::{Call, CallResult, RpcFailureKind};
 use crate::config::TraceChoice;
 use crate::error::Error;
 use crate::head::{Head, quantity};
-use crate::upstream::{Priority, Upstream};
+use crate::upstream::Upstream;
 use crate::upstream_id::UpstreamId;
+use model::printable;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -123,7 +124,7 @@ struct Sample {
 
 impl Probe<'_> {
     async fn ask(&self, call: Call) -> Result<CallResult, Error> {
-        self.upstream.call(&call, Priority::Immediate).await
+        self.upstream.poll(&call).await
     }
 
     /// For questions whose refusal would be taken as an answer: an error in the node or a plea to
@@ -162,7 +163,7 @@ impl Probe<'_> {
     async fn client(&self) -> Result<String, Failure> {
         let answer = self.ask(Call::client_version()).await?.ok();
         let name = answer.and_then(|a| a.parse::<String>().ok()).unwrap_or_default();
-        Ok(name.chars().take(120).collect())
+        Ok(printable(&name, 120))
     }
 
     /// How the node gives receipts and traces, tried on a block. A block that is replaced by another

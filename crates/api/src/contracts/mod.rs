@@ -8,7 +8,7 @@ mod multicall;
 use std::time::{Duration, Instant};
 
 use alloy_primitives::{Address, address, hex};
-use rpc::{Call, CallResult, Fetch, Needs, Pool, RpcFailureKind};
+use rpc::{Call, CallResult, Fetch, Lane, Needs, Pool, RpcFailureKind};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -128,8 +128,8 @@ async fn together(
     // No such contract there, or not yet at that block, or one question spoiled it for the others.
     let single = calls.iter().map(|call| eth_call(call, block)).collect::<Result<Vec<_>, _>>()?;
     let needs = Needs { block, ..Needs::default() };
-    let fetched =
-        pool.fetch(Fetch { calls: single, not: &[], needs }).await.map_err(unreachable)?;
+    let fetch = Fetch { calls: single, not: &[], needs, lane: Lane::Interactive };
+    let fetched = pool.fetch(fetch).await.map_err(unreachable)?;
     one_by_one(&fetched.answers, calls.len())
 }
 

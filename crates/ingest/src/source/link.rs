@@ -39,7 +39,8 @@ impl NodeSource {
         let others = self.pool.others(upstream);
         let calls = numbers.iter().map(|number| Call::block_by_number(*number, false)).collect();
         let needs = Needs { block: numbers.iter().max().copied(), ..Needs::default() };
-        let fetched = self.pool.fetch(rpc::Fetch { calls, not: &others, needs }).await?;
+        let fetch = rpc::Fetch { calls, not: &others, needs, lane: self.lane };
+        let fetched = self.pool.fetch(fetch).await?;
         let mut links = Vec::with_capacity(numbers.len());
         for (number, answer) in numbers.iter().zip(fetched.answers) {
             let text = answer.ok().and_then(|answer| {

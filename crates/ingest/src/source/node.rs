@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::chain::Chain;
-use rpc::{Pool, UpstreamId};
+use rpc::{Lane, Pool, UpstreamId};
 use tokio::sync::Semaphore;
 
 use super::trace_breaker::TraceBreaker;
@@ -17,6 +17,8 @@ use crate::verify::Lie;
 pub(crate) struct NodeSource {
     pub pool: Arc<Pool>,
     pub chain: Arc<Chain>,
+    /// What the nodes are asked for.
+    pub(super) lane: Lane,
     pub(super) traces: TraceUse,
     /// How long the head waits for the traces of its blocks.
     pub(super) head_traces_within: Duration,
@@ -33,7 +35,22 @@ impl NodeSource {
         let pipeline = Arc::new(pipeline);
         let head_traces_within = Duration::from_millis(config.head_trace_ms.max(1));
         let (traces, trace_breaker) = (config.traces, Arc::default());
-        NodeSource { pool, chain, traces, head_traces_within, trace_breaker, pipeline, readers }
+        let lane = Lane::History;
+        NodeSource {
+            pool,
+            chain,
+            lane,
+            traces,
+            head_traces_within,
+            trace_breaker,
+            pipeline,
+            readers,
+        }
+    }
+
+    /// The same nodes, asked before everybody else.
+    pub fn for_head(self) -> Self {
+        NodeSource { lane: Lane::Head, ..self }
     }
 
     /// Tells the pool who lied, and about what.

@@ -113,7 +113,8 @@ impl NodeSource {
             ..Needs::default()
         };
         let plan = |able: &Capabilities| calls(numbers, able.receipts, dialect(able));
-        let mut fetched = self.pool.fetch_planned(Plan { calls: &plan, not, needs }).await?;
+        let plan_of = Plan { calls: &plan, not, needs, lane: self.lane };
+        let mut fetched = self.pool.fetch_planned(plan_of).await?;
         let upstream = fetched.upstream;
         let calls = plan(&fetched.capabilities);
         self.complete(&mut fetched, &calls, is_old).await?;
@@ -149,7 +150,8 @@ impl NodeSource {
             }
             tokio::time::sleep(COMPLETING_PAUSE * round).await;
             let calls = late.iter().filter_map(|i| calls.get(*i).cloned()).collect();
-            let again = self.pool.fetch(rpc::Fetch { calls, not: &others, needs }).await?;
+            let fetch = rpc::Fetch { calls, not: &others, needs, lane: self.lane };
+            let again = self.pool.fetch(fetch).await?;
             for (i, answer) in late.into_iter().zip(again.answers) {
                 if let Some(place) = fetched.answers.get_mut(i) {
                     *place = answer;
@@ -173,7 +175,8 @@ impl NodeSource {
             let answers = if calls.is_empty() {
                 Vec::new()
             } else {
-                let fetch = rpc::Fetch { calls, not: &others, needs: Needs::default() };
+                let needs = Needs::default();
+                let fetch = rpc::Fetch { calls, not: &others, needs, lane: self.lane };
                 self.pool.fetch(fetch).await?.answers
             };
             lists.push(join(answers));

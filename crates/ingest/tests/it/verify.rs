@@ -5,7 +5,7 @@ use ingest::verify::{Senders, verify};
 use model::chain::Verification;
 use model::proof::{Level, Proof};
 use model::raw::{Block, read_geth_traces};
-use rpc::{Call, Fetch, Needs, Pool};
+use rpc::{Call, Fetch, Lane, Needs, Pool};
 use serde_json::{Value, json};
 use testkit::{SimChain, Tamper, read};
 
@@ -93,7 +93,7 @@ async fn told(pool: &Pool, number: u64) -> Block {
         Call::block_receipts(number),
         Call::debug_trace_block(number),
     ];
-    let fetch = Fetch { calls, not: &[], needs: Needs::default() };
+    let fetch = Fetch { calls, not: &[], needs: Needs::default(), lane: Lane::History };
     let answers = pool.fetch(fetch).await.unwrap().answers;
     let text = |i: usize| answers[i].as_ref().unwrap().json();
     let mut block = Block::read(text(0)).unwrap().unwrap();

@@ -5,6 +5,7 @@ use alloy_primitives::B256;
 use super::object::{Object, read_list};
 use super::reader::{Reader, complaint};
 use super::{Frame, Header, Receipt, Tx};
+use crate::printable;
 
 /// A node or file sent something that is not what it should be.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -17,7 +18,7 @@ pub struct Malformed {
 impl Malformed {
     /// Keeps at most a line of what was found: it ends in logs and in /status.
     pub fn new(what: &'static str, found: &str) -> Self {
-        Malformed { what, detail: found.chars().take(160).collect() }
+        Malformed { what, detail: printable(found, 160) }
     }
 
     /// A text that could not be read as what it should be.

@@ -91,6 +91,12 @@ impl Aimd {
         }
     }
 
+    /// As much as is allowed until somebody says "too much": for calls whose latency says nothing.
+    pub fn wide_open(max: usize) -> Self {
+        let open = Self::new(max);
+        Self { limit: open.max, slow_start: false, measuring: None, ..open }
+    }
+
     pub fn limit(&self) -> usize {
         self.limit as usize
     }
@@ -112,8 +118,12 @@ impl Aimd {
                 return;
             }
         }
-        // A limit that is not used proves nothing about what the node can bear.
-        if success.in_flight * 2 >= self.limit() {
+        self.on_use(success.in_flight);
+    }
+
+    /// So many at once went well. A limit that is not used proves nothing about what the node can bear.
+    pub fn on_use(&mut self, in_flight: usize) {
+        if in_flight * 2 >= self.limit() {
             let step = if self.slow_start { 1.0 } else { 1.0 / self.limit };
             self.limit = (self.limit + step).min(self.max);
         }

@@ -1,10 +1,12 @@
 //! How much one upstream may be asked at once.
 //!
-//! `aimd` and a token bucket decide, given the time; `gate` makes callers wait accordingly.
+//! `aimd` and a token bucket say how much, `turns` whose turn it is, given the time; `gate` makes requests
+//! wait accordingly.
 
 mod aimd;
 mod gate;
 mod retry_after;
+mod turns;
 
 pub use gate::{Gate, GateOptions, Permit, Verdict};
 pub use retry_after::parse as parse_retry_after;

@@ -4,13 +4,16 @@
 //! a short wait and only when nobody else is left.
 
 use super::pick::Needs;
-use super::shared::Shared;
+use super::shared::{Choice, Shared};
+use crate::budget::ByteBudget;
 use crate::call::{Call, CallResult, RawAnswer, RpcFailureKind};
-use crate::error::Error;
+use crate::error::{Error, error_chain};
+use crate::lane::Lane;
 use crate::probe::Capabilities;
-use crate::upstream::Priority;
+use crate::upstream::Asking;
 use crate::upstream_id::UpstreamId;
 use serde::de::IgnoredAny;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -21,6 +24,8 @@ pub struct Fetch<'a> {
     /// Upstreams to avoid, e.g. one that just lied.
     pub not: &'a [UpstreamId],
     pub needs: Needs,
+    /// What they are for.
+    pub lane: Lane,
 }
 
 /// Calls that depend on what the upstream that will answer them can do.
@@ -28,6 +33,7 @@ pub struct Plan<'a> {
     pub calls: &'a (dyn Fn(&Capabilities) -> Vec<Call> + Send + Sync),
     pub not: &'a [UpstreamId],
     pub needs: Needs,
+    pub lane: Lane,
 }
 
 #[derive(Clone, Debug)]
@@ -49,20 +55,27 @@ pub struct Forwarded {
 /// The wait before an upstream is asked a second time, doubled with each trial.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-pub async fn ask(shared: &Shared, fetch: &Fetch<'_>, priority: Priority) -> Result<Fetched, Error> {
+pub async fn ask(
+    shared: &Shared,
+    fetch: &Fetch<'_>,
+    batch: Option<&Arc<ByteBudget>>,
+) -> Result<Fetched, Error> {
+    let Fetch { not, needs, lane, .. } = *fetch;
     let calls = |_: &Capabilities| fetch.calls.clone();
-    ask_planned(shared, &Plan { calls: &calls, not: fetch.not, needs: fetch.needs }, priority).await
+    ask_planned(shared, &Plan { calls: &calls, not, needs, lane }, batch).await
 }
 
 pub async fn ask_planned(
     shared: &Shared,
     fetch: &Plan<'_>,
-    priority: Priority,
+    batch: Option<&Arc<ByteBudget>>,
 ) -> Result<Fetched, Error> {
+    let asking = Asking { batch, ..Asking::calls(fetch.lane) };
     let mut trials = Trials { tried: vec![], answered: None, error: None };
     for trial in 0..shared.config.attempts_max.max(1) {
         let avoid = [fetch.not, trials.tried.as_slice()].concat();
-        let mut id = shared.pick(&fetch.needs, &avoid);
+        let choice = Choice { needs: &fetch.needs, lane: fetch.lane };
+        let mut id = shared.pick(choice, &avoid);
         if id.is_none() {
             // Everybody was asked. An answer, even a refusal, is better than asking the same again.
             if trials.answered.is_some() {
@@ -72,46 +85,80 @@ pub async fn ask_planned(
                 sleep(AGAIN_AFTER * 2u32.saturating_pow(trial.min(5))).await;
                 trials.tried.clear();
             }
-            id = first_pick(shared, &fetch.needs, fetch.not).await;
+            id = first_pick(shared, choice, fetch.not).await;
         }
         let Some(id) = id else { break };
-        if let Some(done) = trials.ask(shared, id, fetch, priority).await? {
+        if let Some(done) = trials.ask(shared, id, fetch, asking).await? {
             return Ok(done);
         }
     }
     trials.end(shared, &fetch.needs)
 }
 
-pub async fn forward(shared: &Shared, call: Call) -> Result<Forwarded, Error> {
-    let fetch = Fetch { calls: vec![call], not: &[], needs: Needs::default() };
-    ask(shared, &fetch, Priority::Interactive)
-        .await
-        .and_then(|fetched| only(shared, fetched.upstream, fetched.answers))
+/// A user's call, which may belong to a batch.
+#[derive(Clone, Debug)]
+pub struct Forward<'a> {
+    pub call: Call,
+    /// What the answers of its batch may take together.
+    pub batch: Option<&'a Arc<ByteBudget>>,
 }
 
-pub async fn forward_once(shared: &Shared, call: Call) -> Result<Forwarded, Error> {
-    let calls = [call];
+impl From<Call> for Forward<'_> {
+    fn from(call: Call) -> Self {
+        Self { call, batch: None }
+    }
+}
+
+pub async fn forward(shared: &Shared, forward: Forward<'_>) -> Result<Forwarded, Error> {
+    let Forward { call, batch } = forward;
+    let lane = Lane::Interactive;
+    let fetch = Fetch { calls: vec![call], not: &[], needs: Needs::default(), lane };
+    match ask(shared, &fetch, batch).await {
+        Ok(fetched) => only(shared, fetched.upstream, fetched.answers),
+        Err(error) => refusal(shared, error),
+    }
+}
+
+pub async fn forward_once(shared: &Shared, forward: Forward<'_>) -> Result<Forwarded, Error> {
+    let (calls, lane, needs) = ([forward.call], Lane::Interactive, Needs::default());
+    let choice = Choice { needs: &needs, lane };
     let mut tried = vec![];
     let mut last = None;
-    let mut next = first_pick(shared, &Needs::default(), &[]).await;
+    let mut next = first_pick(shared, choice, &[]).await;
     while let Some((id, member)) = next.and_then(|id| Some((id, shared.member(id)?))) {
-        match member.upstream.call_many(&calls, Priority::Interactive).await {
+        let asking = Asking { batch: forward.batch, ..Asking::calls(lane) };
+        match member.upstream.call_many(&calls, asking).await {
             Ok(answers) => {
-                shared.succeeded(id);
+                shared.succeeded(id, lane);
                 return only(shared, id, answers);
             }
             Err(error) => {
-                shared.failed(id, &error, Priority::Interactive);
+                shared.failed(id, &error, lane);
                 tried.push(id);
                 if !error.was_not_accepted() {
                     return Err(error);
                 }
                 last = Some(error);
-                next = shared.pick(&Needs::default(), &tried);
+                next = shared.pick(choice, &tried);
             }
         }
     }
-    Err(last.unwrap_or_else(|| nobody(shared, &Needs::default())))
+    match last {
+        Some(error) => refusal(shared, error),
+        None => Err(nobody(shared, &needs)),
+    }
+}
+
+/// A node that asks to slow down in an answer may mean the question (so many logs, so long a range): its
+/// own words tell the user more than ours.
+fn refusal(shared: &Shared, error: Error) -> Result<Forwarded, Error> {
+    match error {
+        Error::RateLimited { upstream, refusal: Some(failure), .. } => {
+            let id = shared.ids().find(|id| shared.label(*id) == upstream);
+            Ok(Forwarded { upstream: id.unwrap_or(UpstreamId(0)), answer: Err(*failure) })
+        }
+        other => Err(other),
+    }
 }
 
 /// What the trials so far gave.
@@ -129,15 +176,15 @@ impl Trials {
         shared: &Shared,
         id: UpstreamId,
         fetch: &Plan<'_>,
-        priority: Priority,
+        asking: Asking<'_>,
     ) -> Result<Option<Fetched>, Error> {
         self.tried.push(id);
         let (Some(member), Some(able)) = (shared.member(id), shared.capabilities(id)) else {
             return Ok(None);
         };
-        match member.upstream.call_many(&(fetch.calls)(&able), priority).await {
+        match member.upstream.call_many(&(fetch.calls)(&able), asking).await {
             Ok(answers) => {
-                shared.succeeded(id);
+                shared.succeeded(id, asking.lane);
                 let fetched = Fetched { upstream: id, capabilities: able, answers };
                 if !fetched.answers.iter().any(another_may_know) {
                     return Ok(Some(fetched));
@@ -146,12 +193,13 @@ impl Trials {
                 Ok(None)
             }
             Err(error) => {
-                shared.failed(id, &error, priority);
-                tracing::debug!(chain = %shared.chain_label, upstream = %member.upstream.label, %error, "request failed");
+                shared.failed(id, &error, asking.lane);
+                tracing::debug!(chain = %shared.chain_label, upstream = %member.upstream.label, error = %error_chain(&error), "request failed");
                 // A user's heavy question gets a second chance, not all upstreams one by one.
-                let heavy =
-                    priority == Priority::Interactive && matches!(error, Error::Timeout { .. });
-                if !error.is_retryable() || (heavy && self.tried.len() > 1) {
+                let heavy = !asking.lane.is_ingest() && matches!(error, Error::Timeout { .. });
+                // What has no room here has none whoever sends it; the caller tries again later.
+                let no_room = matches!(error, Error::TooLarge { .. });
+                if !error.is_retryable() || no_room || (heavy && self.tried.len() > 1) {
                     return Err(error);
                 }
                 self.error = Some(error);
@@ -177,7 +225,11 @@ fn another_may_know(answer: &CallResult) -> bool {
 }
 
 /// Picks; while upstreams are still being probed at start, waits for them.
-async fn first_pick(shared: &Shared, needs: &Needs, avoid: &[UpstreamId]) -> Option<UpstreamId> {
+async fn first_pick(
+    shared: &Shared,
+    choice: Choice<'_>,
+    avoid: &[UpstreamId],
+) -> Option<UpstreamId> {
     let mut changes = shared.changes();
     let patience = Duration::from_millis(shared.config.timeout_ms);
     let picked = timeout(patience, async {
@@ -185,7 +237,7 @@ async fn first_pick(shared: &Shared, needs: &Needs, avoid: &[UpstreamId]) -> Opt
             if shared.is_closed() {
                 return None;
             }
-            if let Some(id) = shared.pick(needs, avoid) {
+            if let Some(id) = shared.pick(choice, avoid) {
                 return Some(id);
             }
             if !shared.somebody_is_starting() || changes.changed().await.is_err() {

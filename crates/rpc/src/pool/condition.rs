@@ -6,6 +6,7 @@ use crate::head::Head;
 use crate::probe::Capabilities;
 use crate::upstream_id::UpstreamId;
 use jiff::Timestamp;
+use model::printable;
 use std::collections::VecDeque;
 
 /// How many lies are remembered with their evidence.
@@ -18,6 +19,10 @@ pub struct Condition {
     pub capabilities: Option<Capabilities>,
     pub evidence: VecDeque<(Timestamp, Evidence)>,
     pub last_error: Option<(Timestamp, String)>,
+    /// Whether new heads come over a socket; none where there is no socket.
+    pub subscribed: Option<bool>,
+    /// How often its watcher had to be started again.
+    pub watcher_restarts: u32,
 }
 
 /// What a check found wrong with what an upstream sent.
@@ -29,6 +34,22 @@ pub struct Evidence {
     pub got: String,
 }
 
+/// Longer than any hash; parts of a node's answer can be of any length.
+const SHOWN_CHARS_MAX: usize = 200;
+
+impl Evidence {
+    /// Fit for a log line: parts of it are a node's words.
+    pub fn printable(self) -> Self {
+        let shown = |text: &str| printable(text, SHOWN_CHARS_MAX);
+        Self {
+            block: self.block,
+            check: shown(&self.check),
+            expected: shown(&self.expected),
+            got: shown(&self.got),
+        }
+    }
+}
+
 impl Condition {
     pub fn new(now: Moment) -> Self {
         Self {
@@ -37,6 +58,8 @@ impl Condition {
             capabilities: None,
             evidence: VecDeque::new(),
             last_error: None,
+            subscribed: None,
+            watcher_restarts: 0,
         }
     }
 

@@ -257,7 +257,8 @@ mod tests {
     fn load_is_no_reason_to_leave_it_out() {
         let mut health = healthy();
         for _ in 0..9 {
-            let error = Error::RateLimited { upstream: "node".into(), retry_after: None };
+            let error =
+                Error::RateLimited { upstream: "node".into(), retry_after: None, refusal: None };
             assert_eq!(health.failed(&error, Moment::now()), Next::Stays);
         }
         assert!(health.is_usable());

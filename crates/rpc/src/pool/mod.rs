@@ -12,20 +12,21 @@ mod shared;
 mod status;
 mod watch;
 
-pub use ask::{Fetch, Fetched, Forwarded, Plan};
+pub(crate) use backoff::Backoff;
+
+pub use ask::{Fetch, Fetched, Forward, Forwarded, Plan};
 pub use condition::Evidence;
 pub use health::State;
 pub use pick::{Needs, RECENT_BLOCKS};
 pub use status::{ErrorStatus, EvidenceStatus, HeadStatus, PoolStatus, UpstreamStatus};
 
-use crate::call::Call;
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::error::Error;
 use crate::head::Head;
+use crate::lane::Lane;
 use crate::probe::Capabilities;
-use crate::upstream::Priority;
 use crate::upstream_id::UpstreamId;
-use shared::Shared;
+use shared::{Choice, Shared};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch::Receiver;
@@ -54,7 +55,7 @@ impl Pool {
         let shared = Arc::new(Shared::new(options)?);
         let mut tasks = JoinSet::new();
         for id in shared.ids() {
-            tasks.spawn(watch::run(shared.clone(), id));
+            tasks.spawn(watch::keep(shared.clone(), id));
         }
         Ok(Arc::new(Self { shared, tasks: Mutex::new(tasks) }))
     }
@@ -68,27 +69,27 @@ impl Pool {
     /// Sends calls to one upstream that fits, failing over on what another might do better. A
     /// `null` is an answer; whoever expects a block asks again with `not`.
     pub async fn fetch(&self, fetch: Fetch<'_>) -> Result<Fetched, Error> {
-        ask::ask(&self.shared, &fetch, Priority::Bulk).await
+        ask::ask(&self.shared, &fetch, None).await
     }
 
     /// The same for calls that depend on the upstream: methods differ between nodes.
     pub async fn fetch_planned(&self, plan: Plan<'_>) -> Result<Fetched, Error> {
-        ask::ask_planned(&self.shared, &plan, Priority::Bulk).await
+        ask::ask_planned(&self.shared, &plan, None).await
     }
 
     /// One call of a user. The node's errors pass unchanged; transport failures go to the next.
-    pub async fn forward(&self, call: Call) -> Result<Forwarded, Error> {
-        ask::forward(&self.shared, call).await
+    pub async fn forward(&self, forward: impl Into<Forward<'_>>) -> Result<Forwarded, Error> {
+        ask::forward(&self.shared, forward.into()).await
     }
 
     /// For writes: a second node is asked only when the first certainly did not take it.
-    pub async fn forward_once(&self, call: Call) -> Result<Forwarded, Error> {
-        ask::forward_once(&self.shared, call).await
+    pub async fn forward_once(&self, forward: impl Into<Forward<'_>>) -> Result<Forwarded, Error> {
+        ask::forward_once(&self.shared, forward.into()).await
     }
 
     /// Whether any upstream that is not left out fits these needs now.
     pub fn can(&self, needs: &Needs) -> bool {
-        self.shared.pick(needs, &[]).is_some()
+        self.shared.pick(Choice { needs, lane: Lane::History }, &[]).is_some()
     }
 
     pub fn capabilities(&self, id: UpstreamId) -> Option<Capabilities> {

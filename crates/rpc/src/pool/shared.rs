@@ -6,14 +6,17 @@ use super::condition::{self, Condition, Evidence};
 use super::health::{Moment, Next, State};
 use super::pick::{self, Candidate, Needs};
 use super::{PoolOptions, UpstreamId};
+use crate::budget::PoolBudgets;
 use crate::config::{PoolConfig, TraceChoice};
 use crate::error::{Error, error_chain};
 use crate::head::Head;
+use crate::keep_running::TaskEnd;
+use crate::lane::Lane;
 use crate::probe::{Capabilities, Expected, Probed};
 use crate::redact::redacted;
-use crate::upstream::{Priority, Upstream};
+use crate::upstream::Upstream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
@@ -22,6 +25,7 @@ pub struct Shared {
     pub chain_id: u64,
     pub config: PoolConfig,
     pub poll_interval: Duration,
+    pub budgets: Arc<PoolBudgets>,
     members: Vec<Member>,
     conditions: Mutex<Vec<Condition>>,
     heads: watch::Sender<Option<Head>>,
@@ -37,9 +41,17 @@ pub struct Member {
     pub wake: Notify,
 }
 
+/// What an upstream is chosen by.
+#[derive(Clone, Copy)]
+pub struct Choice<'a> {
+    pub needs: &'a Needs,
+    pub lane: Lane,
+}
+
 impl Shared {
     pub fn new(options: PoolOptions) -> Result<Self, Error> {
         let PoolOptions { chain_id, chain_label, upstreams, config, poll_interval } = options;
+        let budgets = Arc::new(PoolBudgets::new(&config));
         let mut members: Vec<Member> = Vec::with_capacity(upstreams.len());
         for upstream in &upstreams {
             let name = upstream.name.clone().unwrap_or_else(|| redacted(&upstream.url));
@@ -51,7 +63,7 @@ impl Shared {
                 others => format!("{name}#{}", others + 1),
             };
             let traces = upstream.traces;
-            let upstream = Upstream::new(&chain_label, label, upstream, &config)?;
+            let upstream = Upstream::new(&chain_label, label, upstream, &config, &budgets)?;
             members.push(Member { upstream, traces, wake: Notify::new() });
         }
         let conditions = members.iter().map(|_| Condition::new(Moment::now())).collect();
@@ -60,6 +72,7 @@ impl Shared {
             chain_id,
             poll_interval: config.poll_ms.map_or(poll_interval, Duration::from_millis),
             config,
+            budgets,
             members,
             conditions: Mutex::new(conditions),
             heads: watch::Sender::new(None),
@@ -117,7 +130,7 @@ impl Shared {
         able.filter_map(|able| pick::traceable_from(able, head)).min()
     }
 
-    pub fn pick(&self, needs: &Needs, avoid: &[UpstreamId]) -> Option<UpstreamId> {
+    pub fn pick(&self, choice: Choice<'_>, avoid: &[UpstreamId]) -> Option<UpstreamId> {
         if self.is_closed() {
             return None;
         }
@@ -129,12 +142,12 @@ impl Shared {
                     id,
                     capabilities,
                     head: condition.head.map(|head| head.number),
-                    paused: member.upstream.gate.paused_until().is_some(),
+                    paused: member.upstream.gate.paused_until(choice.lane).is_some(),
                     load: member.upstream.gate.load(),
                 })
             },
         );
-        pick::pick(usable, needs, avoid)
+        pick::pick(usable, choice.needs, avoid)
     }
 
     /// Why nobody could be picked, each upstream in its own words.
@@ -190,26 +203,57 @@ impl Shared {
         });
     }
 
-    pub fn succeeded(&self, id: UpstreamId) {
+    /// A user's light question that went well does not make up for blocks that cannot be had.
+    pub fn succeeded(&self, id: UpstreamId, lane: Lane) {
+        if !lane.is_ingest() {
+            return;
+        }
         if let Some(condition) = self.lock().get_mut(id.0) {
             condition.health.succeeded();
         }
     }
 
-    pub fn failed(&self, id: UpstreamId, error: &Error, priority: Priority) {
+    pub fn failed(&self, id: UpstreamId, error: &Error, lane: Lane) {
         // Being left out while waiting is no fault of the request or the node.
         if matches!(error, Error::NoUpstream { .. }) {
             return;
         }
-        // A user's odd or heavy request must not take an upstream from everybody else.
-        let counts = priority != Priority::Interactive || matches!(error, Error::Connect { .. });
+        // A user's odd or heavy request must not take an upstream from everybody else, nor must many at once
+        // for which no connection was to be had: whether the node is there, polls find out.
+        let counts = lane.is_ingest();
         self.change(id, |condition, now| {
             condition.last_error = Some((now.timestamp, error_chain(error)));
             if counts { condition.health.failed(error, now) } else { Next::Stays }
         });
     }
 
+    /// Something to be seen in /status that says nothing about the upstream's health.
+    pub fn noted(&self, id: UpstreamId, what: String) {
+        if let Some(condition) = self.lock().get_mut(id.0) {
+            condition.last_error = Some((Moment::now().timestamp, what));
+        }
+    }
+
+    pub fn set_subscribed(&self, id: UpstreamId, subscribed: Option<bool>) {
+        if let Some(condition) = self.lock().get_mut(id.0) {
+            condition.subscribed = subscribed;
+        }
+    }
+
+    pub fn watcher_ended(&self, id: UpstreamId, end: &TaskEnd) {
+        let TaskEnd { reason, pause } = end;
+        let pause_ms = pause.as_millis() as u64;
+        tracing::error!(chain = %self.chain_label, upstream = %self.label(id), %reason, pause_ms,
+            "the watcher of an upstream ended and is started again");
+        if let Some(condition) = self.lock().get_mut(id.0) {
+            condition.watcher_restarts = condition.watcher_restarts.saturating_add(1);
+            let what = format!("its watcher {reason}; started again after {pause_ms} ms");
+            condition.last_error = Some((Moment::now().timestamp, what));
+        }
+    }
+
     pub fn report_lie(&self, id: UpstreamId, evidence: Evidence) {
+        let evidence = evidence.printable();
         let Evidence { block, check, .. } = &evidence;
         let reason = format!("sent block {block} with a wrong {check}");
         tracing::warn!(chain = %self.chain_label, upstream = %self.label(id), block.number = block,

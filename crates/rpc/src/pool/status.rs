@@ -4,6 +4,7 @@ use super::condition::Evidence;
 use super::health::State;
 use super::shared::Shared;
 use crate::head::Head;
+use crate::lane::Lane;
 use crate::probe::Capabilities;
 use crate::upstream_id::UpstreamId;
 use jiff::Timestamp;
@@ -16,6 +17,9 @@ pub struct PoolStatus {
     pub chain: String,
     pub chain_id: u64,
     pub head: Option<HeadStatus>,
+    /// Bytes of answers in memory: what ingest asked for, what clients did.
+    pub ingest_bytes: usize,
+    pub client_bytes: usize,
     pub upstreams: Vec<UpstreamStatus>,
 }
 
@@ -29,16 +33,24 @@ pub struct UpstreamStatus {
     pub since: String,
     /// Milliseconds until a left-out or paused upstream is tried again.
     pub retry_in_ms: Option<u64>,
+    /// Milliseconds until clients' calls go there again, after it refused some of them.
+    pub clients_retry_in_ms: Option<u64>,
     pub head: Option<HeadStatus>,
     pub lag_blocks: Option<u64>,
     pub capabilities: Option<Capabilities>,
     pub concurrency_limit: usize,
     pub in_flight: usize,
+    /// Requests that wait for their turn.
+    pub waiting: usize,
     pub batch_max: usize,
     pub latency_p50_ms: Option<f64>,
     pub latency_p95_ms: Option<f64>,
     pub requests: u64,
     pub errors: BTreeMap<&'static str, u64>,
+    /// Whether new heads come over a socket; none where there is no socket.
+    pub subscribed: Option<bool>,
+    /// How often the task that watches it had to be started again; more than none is a fault of ours.
+    pub watcher_restarts: u32,
     pub last_error: Option<ErrorStatus>,
     pub evidence: Vec<EvidenceStatus>,
 }
@@ -78,6 +90,8 @@ pub fn of(shared: &Shared) -> PoolStatus {
         chain: shared.chain_label.clone(),
         chain_id: shared.chain_id,
         head: best.map(Into::into),
+        ingest_bytes: shared.budgets.ingest.used(),
+        client_bytes: shared.budgets.clients.used(),
         upstreams: shared.ids().filter_map(|id| upstream(shared, id, best)).collect(),
     }
 }
@@ -85,7 +99,7 @@ pub fn of(shared: &Shared) -> PoolStatus {
 fn upstream(shared: &Shared, id: UpstreamId, best: Option<Head>) -> Option<UpstreamStatus> {
     let (member, condition) = (shared.member(id)?, shared.condition(id)?);
     let (upstream, health) = (&member.upstream, condition.health);
-    let paused = upstream.gate.paused_until();
+    let paused = upstream.gate.paused_until(Lane::Head);
     let resting = paused.is_some() && health.state == State::Healthy;
     let figures = upstream.telemetry.figures();
     let lag = |head: Head| best.map(|best| best.number.saturating_sub(head.number));
@@ -96,16 +110,20 @@ fn upstream(shared: &Shared, id: UpstreamId, best: Option<Head>) -> Option<Upstr
         reason: if resting { "asked for a pause".to_owned() } else { health.reason },
         since: shown(health.since),
         retry_in_ms: if resting { paused } else { health.retry_at }.map(ms_until),
+        clients_retry_in_ms: upstream.gate.paused_until(Lane::Interactive).map(ms_until),
         head: condition.head.map(Into::into),
         lag_blocks: condition.head.and_then(lag),
         capabilities: condition.capabilities,
         concurrency_limit: upstream.gate.limit(),
         in_flight: upstream.gate.in_flight(),
+        waiting: upstream.gate.waiting(),
         batch_max: upstream.batch.get(),
         latency_p50_ms: figures.latency_ms(0.5),
         latency_p95_ms: figures.latency_ms(0.95),
         requests: figures.requests,
         errors: figures.errors,
+        subscribed: condition.subscribed,
+        watcher_restarts: condition.watcher_restarts,
         last_error: condition.last_error.map(|(at, error)| ErrorStatus { at: shown(at), error }),
         evidence: condition.evidence.into_iter().map(evidence).collect(),
     })

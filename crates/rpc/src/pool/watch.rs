@@ -5,9 +5,13 @@ use super::shared::{Member, Shared};
 use crate::call::Call;
 use crate::error::{Error, error_chain};
 use crate::head::Head;
+use crate::keep_running::{TaskEnd, keep_running};
+use crate::lane::Lane;
 use crate::probe::{self, Failure};
-use crate::upstream::{HeadEvent, HeadSubscription, Priority, Upstream};
+use crate::upstream::{HeadEvent, HeadSubscription, Upstream};
 use crate::upstream_id::UpstreamId;
+use alloy_primitives::B256;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
@@ -15,21 +19,29 @@ use tokio::time::{Instant, sleep_until};
 /// With a live subscription polling is only a check on it: so many times rarer, within a limit.
 const CHECK_FACTOR: u32 = 10;
 const CHECK_MAX: Duration = Duration::from_secs(30);
+/// So many heads that the subscription told of are remembered.
+const TOLD_HEADS: usize = 64;
 
-pub async fn run(shared: Arc<Shared>, id: UpstreamId) {
+/// Watches for as long as the pool is there, whatever happens to the watcher.
+pub async fn keep(shared: Arc<Shared>, id: UpstreamId) {
+    let tell = |end: TaskEnd| shared.watcher_ended(id, &end);
+    keep_running(shared.backoff(), || shared.is_closed(), || run(&shared, id), tell).await;
+}
+
+async fn run(shared: &Shared, id: UpstreamId) {
     let Some(member) = shared.member(id) else { return };
-    let mut watcher = Watcher::new(&shared, member, id);
+    let mut watcher = Watcher::new(shared, member, id);
     while let Some(condition) = shared.condition(id) {
         let health = condition.health;
         if health.is_watched() {
             watcher.follow().await;
         } else if health.state == State::Drained {
-            watcher.subscription = None;
+            watcher.unsubscribe();
             member.wake.notified().await;
         } else if health.state == State::Starting || health.retry_at.is_none_or(is_past) {
             watcher.probe().await;
         } else if let Some(retry_at) = health.retry_at {
-            watcher.subscription = None;
+            watcher.unsubscribe();
             tokio::select! {
                 () = sleep_until(retry_at) => {}
                 () = member.wake.notified() => {}
@@ -48,9 +60,11 @@ struct Watcher<'a> {
     id: UpstreamId,
     subscription: Option<HeadSubscription>,
     subscribed: bool,
-    /// The newest head the subscription told of.
-    subscribed_head: Option<u64>,
-    /// How many polls in a row saw more than the subscription told.
+    /// What the subscription told of, the newest last.
+    told: VecDeque<(u64, B256)>,
+    /// How many heads it told of since the poll under way began.
+    told_meanwhile: u32,
+    /// How many polls in a row saw what the subscription did not tell.
     missed: u32,
     poll_at: Instant,
 }
@@ -64,7 +78,8 @@ impl<'a> Watcher<'a> {
             id,
             subscription: None,
             subscribed: false,
-            subscribed_head: None,
+            told: VecDeque::new(),
+            told_meanwhile: 0,
             missed: 0,
             poll_at,
         }
@@ -84,7 +99,7 @@ impl<'a> Watcher<'a> {
             }
             Err(Failure::Useless(why)) => (State::Dead, why),
             Err(Failure::Unreachable(error)) => {
-                shared.failed(self.id, &error, Priority::Immediate);
+                shared.failed(self.id, &error, Lane::Head);
                 let state = match error {
                     Error::Timeout { .. } => State::Slow,
                     Error::RateLimited { .. } => State::RateLimited,
@@ -101,7 +116,7 @@ impl<'a> Watcher<'a> {
         if self.subscription.is_none() {
             self.subscribe();
         }
-        let paused = self.member.upstream.gate.paused_until();
+        let paused = self.member.upstream.gate.paused_until(Lane::Head);
         let poll_at = paused.map_or(self.poll_at, |until| until.max(self.poll_at));
         tokio::select! {
             event = next_event(&mut self.subscription) => self.handle_event(event),
@@ -111,31 +126,44 @@ impl<'a> Watcher<'a> {
     }
 
     fn subscribe(&mut self) {
-        self.subscribed = false;
-        self.subscribed_head = None;
+        self.told.clear();
         let backoff = self.shared.backoff();
-        self.subscription = self.member.upstream.heads_at().map(|target| {
-            HeadSubscription::start(target.clone(), self.id, backoff.min..backoff.max)
-        });
+        let target = self.member.upstream.heads_at();
+        self.subscription =
+            target.map(|target| HeadSubscription::start(target.clone(), self.id, backoff));
+        self.set_subscribed(false);
+    }
+
+    fn unsubscribe(&mut self) {
+        self.subscription = None;
+        self.set_subscribed(false);
+    }
+
+    fn set_subscribed(&mut self, subscribed: bool) {
+        self.subscribed = subscribed;
+        let told = self.subscription.is_some().then_some(subscribed);
+        self.shared.set_subscribed(self.id, told);
     }
 
     fn handle_event(&mut self, event: HeadEvent) {
         match event {
             HeadEvent::Subscribed => {
-                self.subscribed = true;
-                self.subscribed_head = None;
+                self.set_subscribed(true);
+                self.told.clear();
                 // What happened before the subscription was in force.
                 self.poll_at = Instant::now();
             }
-            HeadEvent::Lost => {
-                self.subscribed = false;
+            HeadEvent::Lost(why) => {
+                self.set_subscribed(false);
+                self.shared.noted(self.id, format!("new heads over the socket: {why}"));
                 self.poll_at = Instant::now();
             }
             HeadEvent::Head(head) => {
-                self.subscribed_head = Some(head.number);
+                self.remember(head);
+                self.told_meanwhile += 1;
                 self.missed = 0;
                 self.shared.saw_head(head);
-                self.shared.succeeded(self.id);
+                self.shared.succeeded(self.id, Lane::Head);
             }
         }
     }
@@ -144,6 +172,7 @@ impl<'a> Watcher<'a> {
     async fn poll(&mut self) {
         let upstream = &self.member.upstream;
         let id = self.id;
+        self.told_meanwhile = 0;
         let polled = latest(upstream, id);
         tokio::pin!(polled);
         let polled = loop {
@@ -152,35 +181,40 @@ impl<'a> Watcher<'a> {
                 event = next_event(&mut self.subscription) => self.handle_event(event),
             }
         };
-        let pause = match self.subscribed {
-            true => (self.shared.poll_interval * CHECK_FACTOR).min(CHECK_MAX),
-            false => Duration::ZERO,
+        let pause = if self.subscribed {
+            (self.shared.poll_interval * CHECK_FACTOR).min(CHECK_MAX)
+        } else {
+            Duration::ZERO
         };
         self.poll_at = Instant::now() + pause.max(self.shared.poll_interval);
         match polled {
             Ok(head) => {
-                self.shared.succeeded(id);
+                self.shared.succeeded(id, Lane::Head);
                 self.take_polled(head);
             }
             Err(error) => {
                 // Looked at again soon, so that a dead node does not pass for a quiet chain.
                 let soon = self.shared.backoff().min.min(self.shared.poll_interval);
                 self.poll_at = Instant::now() + soon;
-                self.shared.failed(id, &error, Priority::Immediate);
+                self.shared.failed(id, &error, Lane::Head);
             }
         }
     }
 
-    /// A poll can be older than what the subscription told meanwhile; then it is not news.
+    /// While subscribed, a poll is news only where the subscription did not tell: a block above, or another
+    /// one at a height that it told of.
     fn take_polled(&mut self, head: Head) {
-        match self.subscribed_head {
-            Some(told) if self.subscribed && head.number <= told => self.missed = 0,
-            Some(_) if self.subscribed => {
-                self.missed += 1;
-                self.shared.saw_head(head);
-            }
-            _ => {
-                self.subscribed_head = self.subscribed.then_some(head.number);
+        let news = if self.subscribed { self.is_news(head) } else { PolledHead::News };
+        match news {
+            PolledHead::Known => self.missed = 0,
+            // Which of the two came last cannot be told, so the node is asked once more.
+            PolledHead::Unsure => self.poll_at = Instant::now() + self.shared.poll_interval,
+            PolledHead::News => {
+                if self.subscribed && self.told.is_empty() {
+                    self.remember(head);
+                } else if self.subscribed {
+                    self.missed += 1;
+                }
                 self.shared.saw_head(head);
             }
         }
@@ -189,6 +223,38 @@ impl<'a> Watcher<'a> {
             subscription.reconnect();
         }
     }
+
+    fn is_news(&self, head: Head) -> PolledHead {
+        let Some((newest, _)) = self.told.back() else { return PolledHead::News };
+        if self.told.contains(&(head.number, head.hash)) {
+            return PolledHead::Known;
+        }
+        if head.number > *newest {
+            return PolledHead::News;
+        }
+        if self.told_meanwhile > 0 { PolledHead::Unsure } else { PolledHead::News }
+    }
+
+    /// Keeps the one chain that was told last.
+    fn remember(&mut self, head: Head) {
+        self.told.retain(|(number, _)| *number < head.number);
+        if let (None, Some(below)) = (self.told.back(), head.number.checked_sub(1)) {
+            self.told.push_back((below, head.parent_hash));
+        }
+        if self.told.len() >= TOLD_HEADS {
+            self.told.pop_front();
+        }
+        self.told.push_back((head.number, head.hash));
+    }
+}
+
+/// What a poll means beside a subscription.
+enum PolledHead {
+    /// The subscription told of it.
+    Known,
+    /// The subscription told of others while the poll was under way.
+    Unsure,
+    News,
 }
 
 async fn next_event(subscription: &mut Option<HeadSubscription>) -> HeadEvent {
@@ -198,12 +264,12 @@ async fn next_event(subscription: &mut Option<HeadSubscription>) -> HeadEvent {
     };
     event.unwrap_or_else(|| {
         *subscription = None;
-        HeadEvent::Lost
+        HeadEvent::Lost("the subscription ended".to_owned())
     })
 }
 
 async fn latest(upstream: &Upstream, id: UpstreamId) -> Result<Head, Error> {
-    let answer = upstream.call(&Call::latest_block(), Priority::Immediate).await?;
+    let answer = upstream.poll(&Call::latest_block()).await?;
     let answer = answer.map_err(|e| upstream.malformed(format!("no latest block: {e}")))?;
     Head::parse(answer.json(), id).ok_or_else(|| upstream.malformed("latest block is no block"))
 }

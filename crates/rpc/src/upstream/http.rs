@@ -1,7 +1,8 @@
 //! JSON-RPC over HTTP with kept-alive connections.
 //!
-//! Reads the body with a limit on its size while it streams in, and copies it at most once.
+//! Reads the body with limits on its size while it streams in (`budget`), and copies it at most once.
 
+use crate::budget::{Bound, Held, OverBudget};
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::error::Error;
 use crate::limiter::parse_retry_after;
@@ -15,8 +16,23 @@ use std::time::Duration;
 pub struct Http {
     client: Client,
     url: Url,
-    bytes_max: usize,
     label: String,
+}
+
+/// How much of a body is read.
+pub struct BodyLimit {
+    pub bytes_max: usize,
+    pub held: Held,
+}
+
+impl BodyLimit {
+    /// The body is at least so large.
+    pub fn grow_to(&mut self, bytes: usize) -> Result<(), OverBudget> {
+        if bytes > self.bytes_max {
+            return Err(OverBudget { bound: Bound::Answer, bytes_max: self.bytes_max });
+        }
+        self.held.grow_to(bytes)
+    }
 }
 
 pub struct Reply {
@@ -46,10 +62,10 @@ impl Http {
             builder = builder.gzip(false).no_proxy();
         }
         let client = builder.build().map_err(|e| wrong(&e.without_url().to_string()))?;
-        Ok(Self { client, url, bytes_max: pool.response_bytes_max, label: label.to_owned() })
+        Ok(Self { client, url, label: label.to_owned() })
     }
 
-    pub async fn post(&self, text: String) -> Result<Reply, Error> {
+    pub async fn post(&self, text: String, limit: BodyLimit) -> Result<Reply, Error> {
         let request = self.client.post(self.url.clone()).body(text);
         let response = request.send().await.map_err(|e| self.failed(e))?;
         let status = response.status().as_u16();
@@ -57,37 +73,31 @@ impl Http {
             .headers()
             .get(RETRY_AFTER)
             .and_then(|value| parse_retry_after(value.to_str().ok()?, jiff::Timestamp::now()));
-        let body = self.read(response).await?;
+        let body = self.read(response, limit).await?;
         Ok(Reply { status, retry_after, body })
     }
 
-    async fn read(&self, mut response: Response) -> Result<Bytes, Error> {
-        let too_large =
-            || Error::TooLarge { upstream: self.label.clone(), bytes_max: self.bytes_max };
+    async fn read(&self, mut response: Response, mut limit: BodyLimit) -> Result<Bytes, Error> {
+        let over = |over: OverBudget| over.error(&self.label);
+        // What is announced is refused before it is read; unpacked it is larger, and has no length yet.
         let announced = response.content_length().and_then(|n| usize::try_from(n).ok());
-        if announced.is_some_and(|bytes| bytes > self.bytes_max) {
-            return Err(too_large());
-        }
+        limit.grow_to(announced.unwrap_or(0)).map_err(over)?;
         let Some(first) = response.chunk().await.map_err(|e| self.failed(e))? else {
             return Ok(Bytes::new());
         };
+        limit.grow_to(first.len()).map_err(over)?;
         if announced == Some(first.len()) {
-            return Ok(first);
+            return Ok(limit.held.wrap(first));
         }
         // An announced length is a promise of a stranger: believed up to a few MB.
         let room = announced.unwrap_or(first.len() * 4).min(4 << 20).max(first.len());
         let mut body = BytesMut::with_capacity(room);
         body.extend_from_slice(&first);
         while let Some(chunk) = response.chunk().await.map_err(|e| self.failed(e))? {
-            if body.len() + chunk.len() > self.bytes_max {
-                return Err(too_large());
-            }
+            limit.grow_to(body.len() + chunk.len()).map_err(over)?;
             body.extend_from_slice(&chunk);
         }
-        if body.len() > self.bytes_max {
-            return Err(too_large());
-        }
-        Ok(body.freeze())
+        Ok(limit.held.wrap(body.freeze()))
     }
 
     fn failed(&self, error: reqwest::Error) -> Error {

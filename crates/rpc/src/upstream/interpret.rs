@@ -23,7 +23,8 @@ pub fn reply(reply: &Reply, ids: Range<u64>, label: &str) -> Result<Exchange, Er
     let status = reply.status;
     let upstream = label.to_owned();
     if status == 429 || (status == 503 && reply.retry_after.is_some()) {
-        return Err(Error::RateLimited { upstream, retry_after: reply.retry_after });
+        let retry_after = reply.retry_after;
+        return Err(Error::RateLimited { upstream, retry_after, refusal: None });
     }
     let succeeded = (200..300).contains(&status);
     if matches!(status, 401 | 403) || (300..400).contains(&status) {
@@ -62,11 +63,41 @@ pub fn message(message: Message, ids: Range<u64>, label: &str) -> Result<Exchang
         }
     }
     let answers = envelope::in_order(answers, ids).map_err(malformed)?;
-    let refusals = || answers.iter().filter_map(|answer| answer.as_ref().err());
-    if refusals().any(|failure| failure.kind() == RpcFailureKind::RateLimited) {
-        return Err(Error::RateLimited { upstream: label.to_owned(), retry_after: None });
+    let mut refusals = answers.iter().filter_map(|answer| answer.as_ref().err());
+    if let Some(failure) = refusals.find(|it| it.kind() == RpcFailureKind::RateLimited) {
+        return Err(slow_down(failure, label));
     }
     Ok(Exchange::Answers(answers))
+}
+
+/// An error on a socket that does not say what it is about. It is nobody's answer: whoever has a request
+/// under way there asks again. Where all of these are batches it is taken as a refusal of batches, which
+/// costs nothing but their size.
+pub fn unattributed(
+    failure: &RpcFailure,
+    ids: Range<u64>,
+    only_batches: bool,
+    label: &str,
+) -> Result<Exchange, Error> {
+    let about_batches = only_batches || failure.message.to_ascii_lowercase().contains("batch");
+    if is_batch(&ids) && about_batches {
+        return refused_batch(failure, label);
+    }
+    if failure.kind() == RpcFailureKind::RateLimited {
+        // Not in its own words: they may be about somebody else's call.
+        return Err(Error::RateLimited {
+            upstream: label.to_owned(),
+            retry_after: None,
+            refusal: None,
+        });
+    }
+    let source = format!("an error that names no request: {failure}").into();
+    Err(Error::Interrupted { upstream: label.to_owned(), source })
+}
+
+fn slow_down(failure: &RpcFailure, label: &str) -> Error {
+    let refusal = Some(Box::new(failure.clone()));
+    Error::RateLimited { upstream: label.to_owned(), retry_after: None, refusal }
 }
 
 fn refused_batch(failure: &RpcFailure, label: &str) -> Result<Exchange, Error> {
@@ -74,7 +105,7 @@ fn refused_batch(failure: &RpcFailure, label: &str) -> Result<Exchange, Error> {
     let about_size = ["too large", "limit", "exceed", "too many", "size", "maximum"];
     let about_batch = text.contains("batch");
     if failure.kind() == RpcFailureKind::RateLimited && !about_batch {
-        return Err(Error::RateLimited { upstream: label.to_owned(), retry_after: None });
+        return Err(slow_down(failure, label));
     }
     Ok(Exchange::BatchRefused { too_many: about_size.iter().any(|part| text.contains(part)) })
 }
@@ -115,6 +146,30 @@ mod tests {
                 }
                 other => panic!("{body}: {other:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn an_error_without_an_id_is_nobodys_answer() {
+        let failure = |text: &'static str| RpcFailure::parse(Bytes::from_static(text.as_bytes()));
+        let odd = failure(r#"{"code":-32700,"message":"parse error"}"#);
+        let batch = failure(r#"{"code":-32600,"message":"batch too large"}"#);
+        let busy = failure(r#"{"code":-32005,"message":"x"}"#);
+        for (failure, calls, only_batches, expected) in [
+            (&odd, 1, false, "interrupted"),
+            (&odd, 3, false, "interrupted"),
+            (&odd, 3, true, "batch_refused"),
+            (&batch, 1, false, "interrupted"),
+            (&batch, 3, false, "batch_refused"),
+            (&busy, 1, false, "rate_limited"),
+            (&busy, 3, true, "rate_limited"),
+        ] {
+            let outcome = match unattributed(failure, 1..1 + calls, only_batches, "node") {
+                Ok(Exchange::Answers(_)) => "answers",
+                Ok(Exchange::BatchRefused { .. }) => "batch_refused",
+                Err(error) => error.outcome(),
+            };
+            assert_eq!(outcome, expected, "{failure} {calls} {only_batches}");
         }
     }
 

@@ -8,27 +8,29 @@ mod http;
 mod interpret;
 mod new_heads;
 mod outcome;
-mod priority;
 mod websocket;
 
 pub use new_heads::{HeadEvent, HeadSubscription};
-pub use priority::Priority;
 
+use crate::budget::{Bound, ByteBudget, Held, PoolBudgets};
 use crate::call::{Call, CallResult, RpcFailureKind};
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::envelope;
 use crate::error::Error;
-use crate::limiter::{Gate, GateOptions, Permit, Verdict};
+use crate::lane::Lane;
+use crate::limiter::{Gate, GateOptions, Permit};
 use crate::redact::redacted;
 use crate::telemetry::{Request, Telemetry};
 use batch::BatchSize;
 use futures_util::future::{BoxFuture, try_join_all};
-use http::Http;
+use http::{BodyLimit, Http};
 use interpret::Exchange;
+use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
-use websocket::{Link, Target};
+use websocket::{Link, Reply, Target};
 
 pub struct Upstream {
     /// Configured name or redacted URL: all that is ever shown.
@@ -42,13 +44,47 @@ pub struct Upstream {
     pub accepting: AtomicBool,
     transport: Transport,
     heads_at: Option<Target>,
+    budgets: Arc<PoolBudgets>,
     timeout: Duration,
     next_id: AtomicU64,
 }
 
 enum Transport {
     Http(Http),
-    WebSocket(Link),
+    WebSocket(Box<Sockets>),
+}
+
+/// Two connections, each made when first needed: what clients provoke on theirs does not break ours.
+struct Sockets {
+    ingest: Link,
+    clients: Link,
+}
+
+impl Sockets {
+    fn of(&self, lane: Lane) -> &Link {
+        if lane.is_ingest() { &self.ingest } else { &self.clients }
+    }
+}
+
+/// What calls are sent for, and what their answers count against.
+#[derive(Clone, Copy)]
+pub struct Asking<'a> {
+    pub lane: Lane,
+    /// A head poll or a question of a probe: too small to say anything about load, and sent to a node that
+    /// is left out, too.
+    pub is_poll: bool,
+    /// Shared by the calls of a client's batch.
+    pub batch: Option<&'a Arc<ByteBudget>>,
+}
+
+impl Asking<'_> {
+    pub fn calls(lane: Lane) -> Self {
+        Self { lane, is_poll: false, batch: None }
+    }
+
+    fn poll() -> Self {
+        Self { lane: Lane::Head, is_poll: true, batch: None }
+    }
 }
 
 impl Upstream {
@@ -57,12 +93,15 @@ impl Upstream {
         label: String,
         config: &UpstreamConfig,
         pool: &PoolConfig,
+        budgets: &Arc<PoolBudgets>,
     ) -> Result<Self, Error> {
         let target = |url: &str| Target::new(url, &label, config, pool);
         let over_socket = config.url.trim_start().to_ascii_lowercase().starts_with("ws");
         let (transport, own_target) = if over_socket {
             let target = target(&config.url)?;
-            (Transport::WebSocket(Link::new(target.clone())), Some(target))
+            let clients = Link::new(target.for_clients(pool));
+            let sockets = Sockets { ingest: Link::new(target.clone()), clients };
+            (Transport::WebSocket(Box::new(sockets)), Some(target))
         } else {
             (Transport::Http(Http::new(&label, config, pool)?), None)
         };
@@ -81,14 +120,20 @@ impl Upstream {
             accepting: AtomicBool::new(true),
             transport,
             heads_at,
+            budgets: budgets.clone(),
             timeout: config.timeout(pool),
             next_id: AtomicU64::new(1),
             label,
         })
     }
 
-    pub async fn call(&self, call: &Call, priority: Priority) -> Result<CallResult, Error> {
-        let answers = self.call_chunk(std::slice::from_ref(call), priority).await?;
+    /// One small question about the head or the node itself.
+    pub async fn poll(&self, call: &Call) -> Result<CallResult, Error> {
+        self.call(call, Asking::poll()).await
+    }
+
+    async fn call(&self, call: &Call, asking: Asking<'_>) -> Result<CallResult, Error> {
+        let answers = self.call_chunk(std::slice::from_ref(call), asking).await?;
         answers.into_iter().next().ok_or_else(|| self.malformed("no answer"))
     }
 
@@ -96,10 +141,10 @@ impl Upstream {
     pub async fn call_many(
         &self,
         calls: &[Call],
-        priority: Priority,
+        asking: Asking<'_>,
     ) -> Result<Vec<CallResult>, Error> {
         let chunks = calls.chunks(self.batch.get());
-        let answers = try_join_all(chunks.map(|chunk| self.call_chunk(chunk, priority))).await?;
+        let answers = try_join_all(chunks.map(|chunk| self.call_chunk(chunk, asking))).await?;
         Ok(answers.into_iter().flatten().collect())
     }
 
@@ -108,22 +153,22 @@ impl Upstream {
     fn call_chunk<'a>(
         &'a self,
         calls: &'a [Call],
-        priority: Priority,
+        asking: Asking<'a>,
     ) -> BoxFuture<'a, Result<Vec<CallResult>, Error>> {
         Box::pin(async move {
-            match self.exchange(calls, priority).await {
+            match self.exchange(calls, asking).await {
                 Ok(Exchange::Answers(answers)) => {
-                    self.ask_large_ones_alone(calls, answers, priority).await
+                    self.ask_large_ones_alone(calls, answers, asking).await
                 }
                 Ok(Exchange::BatchRefused { too_many }) => {
                     let size = self.batch.learn(calls.len(), too_many);
                     tracing::info!(upstream = %self.label, batch.size = size, "node refuses larger batches");
-                    self.call_many(calls, priority).await
+                    self.call_many(calls, asking).await
                 }
-                Err(Error::TooLarge { .. }) if calls.len() > 1 => {
+                Err(Error::TooLarge { bound: Bound::Answer, .. }) if calls.len() > 1 => {
                     let (left, right) = calls.split_at(calls.len() / 2);
-                    let mut answers = self.call_chunk(left, priority).await?;
-                    answers.extend(self.call_chunk(right, priority).await?);
+                    let mut answers = self.call_chunk(left, asking).await?;
+                    answers.extend(self.call_chunk(right, asking).await?);
                     Ok(answers)
                 }
                 Err(error) => Err(error),
@@ -136,12 +181,12 @@ impl Upstream {
         &self,
         calls: &[Call],
         mut answers: Vec<CallResult>,
-        priority: Priority,
+        asking: Asking<'_>,
     ) -> Result<Vec<CallResult>, Error> {
         if calls.len() > 1 {
             for (call, answer) in calls.iter().zip(&mut answers) {
                 if matches!(answer, Err(e) if e.kind() == RpcFailureKind::TooLarge) {
-                    *answer = self.call(call, priority).await?;
+                    *answer = self.call(call, asking).await?;
                 }
             }
         }
@@ -149,25 +194,18 @@ impl Upstream {
     }
 
     /// One request and its answer: takes its turn at the gate, keeps the time, leaves its figures.
-    async fn exchange(&self, calls: &[Call], priority: Priority) -> Result<Exchange, Error> {
-        let permit = self.enter(calls.len(), priority).await?;
+    async fn exchange(&self, calls: &[Call], asking: Asking<'_>) -> Result<Exchange, Error> {
+        let permit = self.enter(calls.len(), asking).await?;
         let started = Instant::now();
-        let (result, body_bytes) = match timeout(self.timeout, self.send(calls)).await {
+        let (result, body_bytes) = match timeout(self.timeout, self.send(calls, asking)).await {
             Ok(sent) => sent,
-            Err(_) => (Err(self.timed_out().await), 0),
+            Err(_) => (Err(self.timed_out(asking.lane).await), 0),
         };
         let latency = started.elapsed();
-        if priority == Priority::Bulk && result.is_ok() {
+        if asking.lane.is_ingest() && !asking.is_poll && result.is_ok() {
             self.batch.note_size(calls.len(), body_bytes);
         }
-        let verdict = outcome::verdict(&result, priority, latency);
-        match (permit, verdict) {
-            (Some(permit), verdict) => permit.finish(verdict),
-            (None, Verdict::Refused { retry_after }) => {
-                self.gate.overload_without_permit(started, retry_after);
-            }
-            (None, _) => {}
-        }
+        permit.finish(outcome::verdict(&result, asking, latency));
         self.telemetry.record(&Request {
             method: outcome::method_label(calls),
             outcome: outcome::outcome(&result),
@@ -178,40 +216,66 @@ impl Upstream {
         result
     }
 
-    async fn enter(&self, calls: usize, priority: Priority) -> Result<Option<Permit<'_>>, Error> {
-        let permit = match priority {
-            Priority::Bulk => self.gate.enter(calls).await,
-            Priority::Interactive => {
-                let entered = timeout(self.timeout, self.gate.enter(calls)).await;
-                entered.map_err(|_| self.rate_limited())?
-            }
-            Priority::Immediate => {
-                self.gate.enter_immediately(calls).await;
-                return Ok(None);
-            }
+    async fn enter(&self, calls: usize, asking: Asking<'_>) -> Result<Permit<'_>, Error> {
+        let turn = self.gate.enter(asking.lane, calls);
+        let permit = if asking.lane == Lane::Interactive {
+            timeout(self.timeout, turn).await.map_err(|_| self.no_turn(asking.lane))?
+        } else {
+            turn.await
         };
-        if self.accepting.load(Ordering::Relaxed) {
-            return Ok(Some(permit));
+        if asking.is_poll || self.accepting.load(Ordering::Relaxed) {
+            return Ok(permit);
         }
         let why = format!("{} was left out while waiting for it", self.label);
         Err(Error::NoUpstream { chain: self.chain.clone(), why })
     }
 
-    /// Sends and reads, without limits. Also says how many bytes came.
-    async fn send(&self, calls: &[Call]) -> (Result<Exchange, Error>, usize) {
+    /// Sends and reads, without waiting for a turn. Also says how many bytes came.
+    async fn send(&self, calls: &[Call], asking: Asking<'_>) -> (Result<Exchange, Error>, usize) {
         let count = calls.len() as u64;
         let first = self.next_id.fetch_add(count, Ordering::Relaxed);
         let ids = first..first + count;
         let text = envelope::encode(calls, first);
+        let held = self.budgets.hold(asking.lane, asking.batch);
         match &self.transport {
-            Transport::Http(http) => match http.post(text).await {
-                Ok(reply) => (interpret::reply(&reply, ids, &self.label), reply.body.len()),
-                Err(error) => (Err(error), 0),
-            },
-            Transport::WebSocket(link) => match link.request(text, ids.clone()).await {
-                Ok((message, bytes)) => (interpret::message(message, ids, &self.label), bytes),
-                Err(error) => (Err(error), 0),
-            },
+            Transport::Http(http) => {
+                let bytes_max = self.budgets.answer_bytes_max(asking.lane);
+                match http.post(text, BodyLimit { bytes_max, held }).await {
+                    Ok(reply) => (interpret::reply(&reply, ids, &self.label), reply.body.len()),
+                    Err(error) => (Err(error), 0),
+                }
+            }
+            Transport::WebSocket(sockets) => {
+                match sockets.of(asking.lane).request(text, ids.clone()).await {
+                    Ok(reply) => self.read_reply(reply, held, ids, asking.lane),
+                    Err(error) => (Err(error), 0),
+                }
+            }
+        }
+    }
+
+    fn read_reply(
+        &self,
+        reply: Reply,
+        mut held: Held,
+        ids: Range<u64>,
+        lane: Lane,
+    ) -> (Result<Exchange, Error>, usize) {
+        match reply {
+            Reply::Answer { message, body_bytes, slot } => {
+                if let Err(over) = held.grow_to(body_bytes) {
+                    return (Err(over.error(&self.label)), body_bytes);
+                }
+                if let Some(slot) = slot {
+                    let _ = slot.set(held);
+                }
+                (interpret::message(message, ids, &self.label), body_bytes)
+            }
+            Reply::Unattributed { failure, only_batches } => {
+                // What batches of ours a node takes is not learned from what clients send it.
+                let only_batches = only_batches && lane.is_ingest();
+                (interpret::unattributed(&failure, ids, only_batches, &self.label), 0)
+            }
         }
     }
 
@@ -224,16 +288,16 @@ impl Upstream {
         Error::Malformed { upstream: self.label.clone(), why: why.into() }
     }
 
-    async fn timed_out(&self) -> Error {
-        if let Transport::WebSocket(link) = &self.transport {
-            link.forget().await;
+    async fn timed_out(&self, lane: Lane) -> Error {
+        if let Transport::WebSocket(sockets) = &self.transport {
+            sockets.of(lane).forget().await;
         }
         let after_ms = self.timeout.as_millis() as u64;
         Error::Timeout { upstream: self.label.clone(), after_ms }
     }
 
-    fn rate_limited(&self) -> Error {
-        let wait = self.gate.paused_until().map(|until| until - Instant::now());
-        Error::RateLimited { upstream: self.label.clone(), retry_after: wait }
+    fn no_turn(&self, lane: Lane) -> Error {
+        let retry_after = self.gate.paused_until(lane).map(|until| until - Instant::now());
+        Error::RateLimited { upstream: self.label.clone(), retry_after, refusal: None }
     }
 }

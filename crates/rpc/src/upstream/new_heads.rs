@@ -7,6 +7,8 @@ use super::websocket::{Socket, Target};
 use crate::envelope::{self, Message};
 use crate::error::{Error, error_chain};
 use crate::head::Head;
+use crate::keep_running::{TaskEnd, keep_running};
+use crate::pool::Backoff;
 use crate::upstream_id::UpstreamId;
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
@@ -26,8 +28,8 @@ const QUIET_MAX: Duration = Duration::from_secs(30);
 pub enum HeadEvent {
     Subscribed,
     Head(Head),
-    /// Poll until it is subscribed again.
-    Lost,
+    /// Poll until it is subscribed again; says why.
+    Lost(String),
 }
 
 /// A running subscription; ends when dropped.
@@ -38,11 +40,21 @@ pub struct HeadSubscription {
 }
 
 impl HeadSubscription {
-    pub fn start(target: Target, upstream: UpstreamId, pauses: std::ops::Range<Duration>) -> Self {
+    pub fn start(target: Target, upstream: UpstreamId, pauses: Backoff) -> Self {
         let (sender, events) = mpsc::channel(64);
         let reconnect = Arc::new(Notify::new());
         let subscriber = Subscriber { target, upstream, sender, reconnect: reconnect.clone() };
-        Self { events, reconnect, task: tokio::spawn(subscriber.run(pauses)) }
+        let task = tokio::spawn(async move {
+            let is_over = || subscriber.sender.is_closed();
+            let run = || subscriber.run(pauses);
+            // Nobody waits for room in the channel here: with it full, what is in it says enough.
+            let tell = |end: TaskEnd| {
+                let lost = HeadEvent::Lost(format!("the task of new heads {}", end.reason));
+                let _ = subscriber.sender.try_send(lost);
+            };
+            keep_running(pauses, is_over, run, tell).await;
+        });
+        Self { events, reconnect, task }
     }
 
     /// The next thing heard. Never ends while the subscription runs.
@@ -70,8 +82,8 @@ struct Subscriber {
 }
 
 impl Subscriber {
-    async fn run(self, pauses: std::ops::Range<Duration>) {
-        let mut pause = pauses.start;
+    async fn run(&self, pauses: Backoff) {
+        let mut trial = 0;
         loop {
             let mut heard = false;
             let reconnect = self.reconnect.clone();
@@ -79,14 +91,13 @@ impl Subscriber {
                 ended = self.listen(&mut heard) => ended,
                 () = reconnect.notified() => Err(self.target.interrupted("heads stopped coming")),
             };
-            if let Err(error) = ended {
-                tracing::debug!(upstream = %self.target.label, error = %error_chain(&error), "newHeads subscription ended");
-            }
-            if self.sender.send(HeadEvent::Lost).await.is_err() {
+            let why = ended.map_or_else(|error| error_chain(&error), |()| "ended".to_owned());
+            tracing::debug!(upstream = %self.target.label, error = %why, "newHeads subscription ended");
+            if self.sender.send(HeadEvent::Lost(why)).await.is_err() {
                 return;
             }
-            pause = if heard { pauses.start } else { (pause * 2).min(pauses.end) };
-            sleep(pause).await;
+            trial = if heard { 0 } else { trial + 1 };
+            sleep(pauses.wait(trial, rand::random())).await;
         }
     }
 

@@ -1,21 +1,29 @@
 //! How an ended request is counted: for the limiter, for metrics.
 
+use super::Asking;
 use super::interpret::Exchange;
-use super::priority::Priority;
+use crate::budget::Bound;
 use crate::call::Call;
 use crate::error::Error;
+use crate::lane::Lane;
 use crate::limiter::Verdict;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Users' calls differ too much in weight for their time to say anything about load.
-pub fn verdict(result: &Result<Exchange, Error>, priority: Priority, latency: Duration) -> Verdict {
+pub fn verdict(result: &Result<Exchange, Error>, asking: Asking, latency: Duration) -> Verdict {
     match result {
-        Ok(_) => Verdict::Done { latency: (priority == Priority::Bulk).then_some(latency) },
         Err(Error::RateLimited { retry_after, .. }) => {
             Verdict::Refused { retry_after: *retry_after }
         }
-        Err(Error::Timeout { .. }) if priority == Priority::Bulk => Verdict::TimedOut,
+        // Too small to say anything about load.
+        _ if asking.is_poll => Verdict::Unrelated,
+        // New blocks are larger than old ones, and users' calls differ too much in weight.
+        Ok(_) => Verdict::Done { latency: (asking.lane == Lane::History).then_some(latency) },
+        Err(Error::Timeout { .. } | Error::TooLarge { bound: Bound::InFlight, .. })
+            if asking.lane.is_ingest() =>
+        {
+            Verdict::TooMuch
+        }
         Err(_) => Verdict::Unrelated,
     }
 }

@@ -1,11 +1,14 @@
 //! JSON-RPC over a WebSocket: one connection, many requests under way, answers by id.
 //!
 //! The connection is made when first needed and again after it broke. A task owns the socket and
-//! hands each answer to the request that waits for it.
+//! hands each answer to the request that waits for it. An error that names no request is handed to all of
+//! them, as what it is.
 
 use super::http;
+use crate::budget::{self, Bound, FREE_BYTES, HeldSlot};
+use crate::call::RpcFailure;
 use crate::config::{PoolConfig, UpstreamConfig};
-use crate::envelope::{self, Message};
+use crate::envelope::{self, Answer, Message};
 use crate::error::{Error, Source};
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
@@ -54,6 +57,12 @@ impl Target {
         Ok(Self { url, headers, bytes_max, timeout: config.timeout(pool), label: label.to_owned() })
     }
 
+    /// The same for what clients ask: a connection of their own, so that an answer too large for it, which
+    /// breaks it, breaks nothing of ours.
+    pub fn for_clients(&self, pool: &PoolConfig) -> Self {
+        Self { bytes_max: pool.client_response_bytes_max, ..self.clone() }
+    }
+
     pub async fn connect(&self) -> Result<Socket, Error> {
         let mut request = self.url.as_str().into_client_request().map_err(|e| self.failed(e))?;
         request.headers_mut().extend(self.headers.clone());
@@ -75,13 +84,18 @@ impl Target {
         let upstream = self.label.clone();
         match error {
             tungstenite::Error::Http(reply) if reply.status().as_u16() == 429 => {
-                Error::RateLimited { upstream, retry_after: None }
+                Error::RateLimited { upstream, retry_after: None, refusal: None }
             }
             tungstenite::Error::Http(reply) => {
                 Error::Http { upstream, status: reply.status().as_u16() }
             }
             other => Error::Connect { upstream, source: Box::new(other) },
         }
+    }
+
+    fn too_large(&self) -> Error {
+        let (upstream, bytes_max) = (self.label.clone(), self.bytes_max);
+        Error::TooLarge { upstream, bytes_max, bound: Bound::Answer }
     }
 
     pub fn interrupted(&self, source: impl Into<Source>) -> Error {
@@ -101,15 +115,43 @@ struct Job {
     reply: ReplySender,
 }
 
-/// The answer and how many bytes it was.
-type ReplySender = oneshot::Sender<Result<(Message, usize), Error>>;
+type ReplySender = oneshot::Sender<Result<Reply, Error>>;
+
+/// What came over the socket for a request.
+#[derive(Debug)]
+pub enum Reply {
+    Answer {
+        message: Message,
+        body_bytes: usize,
+        /// Where to put what counts the body; a small one is not counted.
+        slot: Option<HeldSlot>,
+    },
+    /// An error that may be about any request under way.
+    Unattributed {
+        failure: RpcFailure,
+        /// All of these are batches.
+        only_batches: bool,
+    },
+}
+
+/// Why a connection ended.
+enum Broken {
+    TooLarge,
+    Other(String),
+}
+
+impl From<String> for Broken {
+    fn from(why: String) -> Self {
+        Self::Other(why)
+    }
+}
 
 impl Link {
     pub fn new(target: Target) -> Self {
         Self { target, line: Mutex::new(None) }
     }
 
-    pub async fn request(&self, text: String, ids: Range<u64>) -> Result<(Message, usize), Error> {
+    pub async fn request(&self, text: String, ids: Range<u64>) -> Result<Reply, Error> {
         let (reply, answer) = oneshot::channel();
         let line = self.line().await?;
         let gone = || self.target.interrupted("the connection was closed");
@@ -152,7 +194,7 @@ impl Owner {
                         self.pending.retain(|(_, reply)| !reply.is_closed());
                         self.pending.push((job.ids, job.reply));
                         if let Err(error) = self.socket.send(Frame::text(job.text)).await {
-                            break error.to_string();
+                            break Broken::Other(error.to_string());
                         }
                     }
                     None => return self.drain().await,
@@ -161,8 +203,13 @@ impl Owner {
             }
         };
         jobs.close();
+        let is_alone = self.pending.len() == 1;
         for (_, reply) in self.pending.drain(..) {
-            let _ = reply.send(Err(self.target.interrupted(why.clone())));
+            let _ = reply.send(Err(match &why {
+                Broken::TooLarge if is_alone => self.target.too_large(),
+                Broken::TooLarge => self.target.interrupted("an answer was too large"),
+                Broken::Other(why) => self.target.interrupted(why.clone()),
+            }));
         }
     }
 
@@ -177,29 +224,70 @@ impl Owner {
         let _ = self.socket.close(None).await;
     }
 
-    fn take(&mut self, frame: Option<Result<Frame, tungstenite::Error>>) -> Result<(), String> {
+    fn take(&mut self, frame: Option<Result<Frame, tungstenite::Error>>) -> Result<(), Broken> {
         let body: Bytes = match frame {
             Some(Ok(Frame::Text(text))) => text.into(),
             Some(Ok(Frame::Binary(bytes))) => bytes,
-            Some(Ok(Frame::Close(_))) | None => return Err("the node closed the socket".to_owned()),
+            Some(Ok(Frame::Close(_))) | None => {
+                return Err("the node closed the socket".to_owned().into());
+            }
             Some(Ok(_)) => return Ok(()),
-            Some(Err(error)) => return Err(error.to_string()),
+            Some(Err(tungstenite::Error::Capacity(_))) => return Err(Broken::TooLarge),
+            Some(Err(error)) => return Err(error.to_string().into()),
+        };
+        let body_bytes = body.len();
+        let (body, slot) = if body_bytes > FREE_BYTES {
+            let (body, slot) = budget::with_slot(body);
+            (body, Some(slot))
+        } else {
+            (body, None)
         };
         let message = envelope::parse(&body)?;
-        let id = match &message {
-            Message::Single(answer) => answer.id,
-            Message::Batch(answers) => answers.iter().find_map(|answer| answer.id),
-            Message::Notification(_) => return Ok(()),
-        };
-        // An error without an id is about something we sent; most likely the oldest.
-        let place = match id {
-            Some(id) => self.pending.iter().position(|(ids, _)| ids.contains(&id)),
-            None => (!self.pending.is_empty()).then_some(0),
-        };
-        if let Some(place) = place {
-            let (_, reply) = self.pending.remove(place);
-            let _ = reply.send(Ok((message, body.len())));
+        match id_of(message) {
+            Whose::Request(id, message) => {
+                if let Some(place) = self.pending.iter().position(|(ids, _)| ids.contains(&id)) {
+                    let (_, reply) = self.pending.swap_remove(place);
+                    let _ = reply.send(Ok(Reply::Answer { message, body_bytes, slot }));
+                }
+            }
+            Whose::Unknown(failure) => self.tell_all(&failure),
+            Whose::Nobody => {}
         }
         Ok(())
+    }
+
+    fn tell_all(&mut self, failure: &RpcFailure) {
+        let only_batches = self.pending.iter().all(|(ids, _)| ids.end - ids.start > 1);
+        for (_, reply) in self.pending.drain(..) {
+            let failure = failure.clone();
+            let _ = reply.send(Ok(Reply::Unattributed { failure, only_batches }));
+        }
+    }
+}
+
+enum Whose {
+    Request(u64, Message),
+    Unknown(RpcFailure),
+    /// Notifications, and what says neither whose it is nor what went wrong.
+    Nobody,
+}
+
+fn id_of(message: Message) -> Whose {
+    match message {
+        Message::Notification(_) => Whose::Nobody,
+        Message::Single(answer) => match (answer.id, answer.result) {
+            (Some(id), result) => {
+                Whose::Request(id, Message::Single(Answer { id: Some(id), result }))
+            }
+            (None, Err(failure)) => Whose::Unknown(failure),
+            (None, Ok(_)) => Whose::Nobody,
+        },
+        Message::Batch(answers) => match answers.iter().find_map(|answer| answer.id) {
+            Some(id) => Whose::Request(id, Message::Batch(answers)),
+            None => {
+                let failure = answers.into_iter().find_map(|answer| answer.result.err());
+                failure.map_or(Whose::Nobody, Whose::Unknown)
+            }
+        },
     }
 }

@@ -7,11 +7,16 @@ use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::get;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use futures_util::stream;
 use serde_json::{Value, json};
+use std::io::Write;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{broadcast, oneshot};
+use tokio::time::sleep;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Fault {
@@ -28,6 +33,8 @@ pub enum Fault {
     Error(i64, &'static str),
     /// Reads the request, then closes without an answer.
     Close,
+    /// So many zeros, packed.
+    Gzip(usize),
 }
 
 /// How the node behaves; changed while it runs.
@@ -38,6 +45,10 @@ pub struct Behaviour {
     pub oldest: u64,
     pub client: &'static str,
     pub fault: Fault,
+    /// Faults of single methods.
+    pub faults_of: Vec<(&'static str, Fault)>,
+    /// These are answered when they are no longer listed here.
+    pub held: Vec<&'static str>,
     pub methods_missing: Vec<&'static str>,
     pub traces_from: u64,
     /// Subscriptions are taken but nothing is told.
@@ -55,6 +66,8 @@ impl Default for Behaviour {
             oldest: 0,
             client: "Geth/v1.16",
             fault: Fault::None,
+            faults_of: vec![],
+            held: vec![],
             methods_missing: vec![],
             traces_from: 0,
             mute: false,
@@ -73,6 +86,7 @@ struct Inner {
 #[derive(Clone)]
 enum Event {
     Head(u64),
+    Text(String),
     Hangup,
 }
 
@@ -140,6 +154,11 @@ impl FakeNode {
         let _ = self.inner.tell.send(Event::Head(head));
     }
 
+    /// Says this on every socket, unasked.
+    pub fn say(&self, text: &str) {
+        let _ = self.inner.tell.send(Event::Text(text.to_owned()));
+    }
+
     pub fn hang_up(&self) {
         let _ = self.inner.tell.send(Event::Hangup);
     }
@@ -167,8 +186,13 @@ impl Drop for FakeNode {
 async fn post(State(node): State<Arc<Inner>>, body: Bytes) -> Response<Body> {
     let request: Value = serde_json::from_slice(&body).unwrap();
     node.requests.lock().unwrap().push(request.clone());
-    let behaviour = node.behaviour.lock().unwrap().clone();
+    while node.is_held(&request) {
+        sleep(Duration::from_millis(2)).await;
+    }
+    let mut behaviour = node.behaviour.lock().unwrap().clone();
+    behaviour.narrow_to(&request);
     match behaviour.fault {
+        Fault::Gzip(bytes) => gzip(bytes),
         Fault::Hang => std::future::pending().await,
         Fault::Status(status, retry_after) => {
             let response = Response::builder().status(status);
@@ -183,6 +207,25 @@ async fn post(State(node): State<Arc<Inner>>, body: Bytes) -> Response<Body> {
         Fault::Body(text) => Response::new(Body::from(text)),
         Fault::RefuseBatch if request.is_array() => StatusCode::BAD_REQUEST.into_response(),
         _ => Response::new(Body::from(behaviour.answer(&request).to_string())),
+    }
+}
+
+fn gzip(bytes: usize) -> Response<Body> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    packer.write_all(&vec![b'0'; bytes]).unwrap();
+    let body = Body::from(packer.finish().unwrap());
+    Response::builder().header("content-encoding", "gzip").body(body).unwrap()
+}
+
+impl Inner {
+    fn is_held(&self, request: &Value) -> bool {
+        let method = |request: &Value| request["method"].as_str().unwrap_or_default().to_owned();
+        let methods = match request {
+            Value::Array(list) => list.iter().map(method).collect(),
+            one => vec![method(one)],
+        };
+        let behaviour = self.behaviour.lock().unwrap();
+        methods.iter().any(|method| behaviour.held.contains(&method.as_str()))
     }
 }
 
@@ -202,9 +245,18 @@ async fn socket(State(node): State<Arc<Inner>>, upgrade: WebSocketUpgrade) -> Re
 async fn talk(node: Arc<Inner>, mut socket: WebSocket) {
     let mut events = node.tell.subscribe();
     let mut subscribed = false;
+    let mut held: Vec<Value> = vec![];
     loop {
         let text = tokio::select! {
+            () = sleep(Duration::from_millis(2)), if !held.is_empty() => {
+                let Some(at) = held.iter().position(|request| !node.is_held(request)) else {
+                    continue;
+                };
+                let request = held.remove(at);
+                node.behaviour.lock().unwrap().clone().answer(&request).to_string()
+            }
             event = events.recv() => match event {
+                Ok(Event::Text(text)) => text,
                 Ok(Event::Head(number)) => {
                     let behaviour = node.behaviour.lock().unwrap().clone();
                     if !subscribed || behaviour.mute {
@@ -212,6 +264,7 @@ async fn talk(node: Arc<Inner>, mut socket: WebSocket) {
                     }
                     let params = json!({"subscription": "0x1", "result": behaviour.block(number)});
                     json!({"jsonrpc": "2.0", "method": "eth_subscription", "params": params})
+                        .to_string()
                 }
                 _ => return,
             },
@@ -221,22 +274,34 @@ async fn talk(node: Arc<Inner>, mut socket: WebSocket) {
                     node.requests.lock().unwrap().push(request.clone());
                     subscribed |= request["method"] == "eth_subscribe";
                     let behaviour = node.behaviour.lock().unwrap().clone();
+                    if node.is_held(&request) {
+                        held.push(request);
+                        continue;
+                    }
                     if behaviour.fault == Fault::Hang {
                         continue;
                     }
-                    behaviour.answer(&request)
+                    behaviour.answer(&request).to_string()
                 }
                 Some(Ok(_)) => continue,
                 _ => return,
             },
         };
-        if socket.send(Message::text(text.to_string())).await.is_err() {
+        if socket.send(Message::text(text)).await.is_err() {
             return;
         }
     }
 }
 
 impl Behaviour {
+    /// A fault of the method that is asked for comes before one of the node.
+    fn narrow_to(&mut self, request: &Value) {
+        let fault = self.faults_of.iter().find(|(method, _)| request["method"] == *method);
+        if let Some((_, fault)) = fault {
+            self.fault = fault.clone();
+        }
+    }
+
     fn answer(&self, request: &Value) -> Value {
         let Value::Array(list) = request else { return self.answer_one(request) };
         if let Fault::BatchMax(max) = self.fault

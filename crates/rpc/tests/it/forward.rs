@@ -3,11 +3,6 @@
 use crate::fake_node::{FakeNode, Fault};
 use crate::setup::*;
 use rpc::*;
-use serde_json::value::RawValue;
-
-fn call(method: &'static str, params: &str) -> Call {
-    Call::new(method, RawValue::from_string(params.to_owned()).unwrap())
-}
 
 fn transaction() -> Call {
     call("eth_sendRawTransaction", r#"["0x02f8"]"#)

@@ -2,6 +2,8 @@
 
 // `cfg(test)` tells clippy that helpers outside test functions are tests, too.
 #[cfg(test)]
+mod budgets;
+#[cfg(test)]
 mod capabilities;
 #[cfg(test)]
 mod fake_node;
@@ -9,6 +11,8 @@ mod fake_node;
 mod fetch;
 #[cfg(test)]
 mod forward;
+#[cfg(test)]
+mod lanes;
 #[cfg(test)]
 mod setup;
 #[cfg(test)]

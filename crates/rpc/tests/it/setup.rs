@@ -2,6 +2,7 @@
 
 use crate::fake_node::FakeNode;
 use rpc::*;
+use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,7 +67,7 @@ pub async fn state_becomes(pool: &Pool, at: usize, state: State) -> UpstreamStat
 }
 
 pub fn fetch_of(calls: Vec<Call>) -> Fetch<'static> {
-    Fetch { calls, not: &[], needs: Needs::default() }
+    Fetch { calls, not: &[], needs: Needs::default(), lane: Lane::History }
 }
 
 pub fn blocks(numbers: std::ops::Range<u64>) -> Vec<Call> {
@@ -80,4 +81,13 @@ pub fn numbers(fetched: &Fetched) -> Vec<u64> {
         u64::from_str_radix(block["number"].as_str().unwrap().trim_start_matches("0x"), 16).unwrap()
     };
     fetched.answers.iter().map(number).collect()
+}
+
+pub fn call(method: &'static str, params: &str) -> Call {
+    Call::new(method, RawValue::from_string(params.to_owned()).unwrap())
+}
+
+/// Without polls, so that only the test asks.
+pub fn quiet() -> PoolConfig {
+    PoolConfig { poll_ms: Some(600_000), ..config() }
 }

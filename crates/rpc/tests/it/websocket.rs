@@ -1,6 +1,6 @@
 //! Requests and new heads over WebSocket.
 
-use crate::fake_node::{FakeNode, Fault};
+use crate::fake_node::{FakeNode, Fault, hash};
 use crate::setup::*;
 use rpc::*;
 use tokio::sync::watch::Receiver;
@@ -96,4 +96,82 @@ async fn a_socket_that_hangs_is_slow_and_comes_back() {
     state_becomes(&pool, 0, State::Slow).await;
     node.set(|b| b.fault = Fault::None);
     state_becomes(&pool, 0, State::Healthy).await;
+}
+
+#[tokio::test]
+async fn an_error_that_names_no_request_is_nobodys_answer() {
+    let node = FakeNode::start().await;
+    let pool = pool_with(vec![UpstreamConfig::from_url(node.ws_url())], subscribing());
+    all_healthy(&pool).await;
+    node.set(|b| b.held = vec!["trace_block", "eth_getBlockReceipts"]);
+    let ask = |call: Call| {
+        let pool = pool.clone();
+        tokio::spawn(async move { pool.fetch(fetch_of(vec![call])).await })
+    };
+    let asked = || [node.count("trace_block"), node.count("eth_getBlockReceipts")];
+    let before = asked();
+    let (first, second) = (ask(Call::trace_block(5)), ask(Call::block_receipts(5)));
+    eventually("both are under way", || asked() == before.map(|n| n + 1)).await;
+    node.say(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}"#);
+    eventually("both are asked again", || asked() == before.map(|n| n + 2)).await;
+    node.set(|b| b.held.clear());
+    for asked in [first, second] {
+        let fetched = asked.await.unwrap().unwrap();
+        assert!(fetched.answers[0].is_ok(), "{:?}", fetched.answers);
+    }
+    let shown = pool.status().upstreams[0].last_error.clone().unwrap().error;
+    assert!(shown.contains("parse error"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_clients_answer_that_breaks_its_socket_breaks_nothing_of_ingest() {
+    let node = FakeNode::start().await;
+    let config = PoolConfig { client_response_bytes_max: 50_000, ..subscribing() };
+    let pool = pool_with(vec![UpstreamConfig::from_url(node.ws_url())], config);
+    all_healthy(&pool).await;
+    node.set(|b| (b.held, b.padding_bytes) = (vec!["trace_block"], 100_000));
+    let before = node.count("trace_block");
+    let ingest = tokio::spawn({
+        let pool = pool.clone();
+        async move { pool.fetch(fetch_of(vec![Call::trace_block(5)])).await }
+    });
+    eventually("it is under way", || node.count("trace_block") == before + 1).await;
+    for _ in 0..4 {
+        let error = pool.forward(Call::block_by_number(5, false)).await.unwrap_err();
+        assert!(matches!(error, Error::TooLarge { bound: Bound::Answer, .. }), "{error}");
+    }
+    node.set(|b| b.held.clear());
+    assert!(ingest.await.unwrap().unwrap().answers[0].is_ok());
+    assert_eq!(node.count("trace_block"), before + 1, "asked once");
+    assert_eq!(pool.status().upstreams[0].state, State::Healthy);
+}
+
+#[tokio::test]
+async fn a_reorg_at_the_same_height_is_seen_although_the_subscription_tells_nothing() {
+    let node = FakeNode::start().await;
+    let pool = pool_with(vec![both(&node)], config());
+    let mut heads = pool.heads();
+    eventually("subscribed", || node.count("eth_subscribe") == 1).await;
+    node.mine(101);
+    head_becomes(&mut heads, 101).await;
+    eventually("it is shown", || pool.status().upstreams[0].subscribed == Some(true)).await;
+    node.set(|b| b.fork = 7);
+    let other = hash(7, 101);
+    let waiting = heads.wait_for(|head| head.is_some_and(|head| head.hash.to_string() == other));
+    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_lost_subscription_is_shown_with_its_reason() {
+    let node = FakeNode::start().await;
+    let mut upstream = UpstreamConfig::from_url(node.url());
+    upstream.ws_url = Some(format!("ws://127.0.0.1:{}/", FakeNode::free_port().await));
+    let pool = pool_with(vec![upstream], subscribing());
+    let shown = || pool.status().upstreams[0].clone();
+    eventually("why is shown", || {
+        shown().last_error.is_some_and(|it| it.error.contains("new heads over the socket"))
+    })
+    .await;
+    assert_eq!((shown().subscribed, shown().watcher_restarts), (Some(false), 0));
+    assert_eq!(shown().state, State::Healthy, "heads are polled instead");
 }

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod with_node;
+
 fn gateway(folder: &std::path::Path) -> Gateway {
     let store = block_on(store::Store::open(&store::Options::new(folder), |_| {})).unwrap();
     let table = ChainTable::builtin().unwrap();

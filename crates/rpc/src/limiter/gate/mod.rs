@@ -1,0 +1,127 @@
+//! The door to one upstream: requests wait here for their turn (`turns`).
+
+use super::turns::{Ended, Ticket, Turns};
+use crate::lane::Lane;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+#[derive(Debug)]
+pub struct Gate {
+    turns: Mutex<Turns>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct GateOptions {
+    pub max_concurrency: usize,
+    pub requests_per_second: Option<f64>,
+}
+
+/// How a request ended, as far as load is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Done {
+        /// Absent when it says nothing about load.
+        latency: Option<Duration>,
+    },
+    Refused {
+        retry_after: Option<Duration>,
+    },
+    /// Nobody refused, but it took too long or was more than we can hold: fewer at once.
+    TooMuch,
+    /// Failed for reasons that say nothing about load.
+    Unrelated,
+}
+
+/// Held while a request is under way. Dropped without a verdict, it only makes room.
+#[derive(Debug)]
+pub struct Permit<'a> {
+    gate: &'a Gate,
+    ended: Ended,
+}
+
+impl Gate {
+    pub fn new(options: GateOptions) -> Self {
+        Self { turns: Mutex::new(Turns::new(options, Instant::now())) }
+    }
+
+    /// Waits for the turn of a request of so many calls. May be dropped at any moment.
+    pub async fn enter(&self, lane: Lane, calls: usize) -> Permit<'_> {
+        let ticket = Arc::new(Ticket::default());
+        let mut waiter = Waiter { gate: self, lane, ticket: Some(ticket.clone()) };
+        let mut wakes_at = self.lock().queue(lane, calls, &ticket, Instant::now());
+        while !ticket.is_granted() {
+            let woken = ticket.wake.notified();
+            match wakes_at {
+                None => woken.await,
+                Some(at) => tokio::select! {
+                    () = woken => {}
+                    () = sleep_until(at) => {}
+                },
+            }
+            if !ticket.is_granted() {
+                wakes_at = self.lock().look_again(lane, &ticket, Instant::now());
+            }
+        }
+        waiter.ticket = None;
+        let ended = Ended { lane, started: Instant::now(), verdict: Verdict::Unrelated };
+        Permit { gate: self, ended }
+    }
+
+    pub fn limit(&self) -> usize {
+        self.lock().limit()
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.lock().in_flight()
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.lock().waiting()
+    }
+
+    pub fn paused_until(&self, lane: Lane) -> Option<Instant> {
+        self.lock().paused_until(lane, Instant::now())
+    }
+
+    /// How busy it is: requests under way and waiting, per allowed request.
+    pub fn load(&self) -> f64 {
+        let turns = self.lock();
+        (turns.in_flight() + turns.waiting()) as f64 / turns.limit().max(1) as f64
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Permit<'_> {
+    pub fn finish(mut self, verdict: Verdict) {
+        self.ended.verdict = verdict;
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.gate.lock().ended(&self.ended, Instant::now());
+    }
+}
+
+/// Leaves the queue, also when it is cancelled.
+struct Waiter<'a> {
+    gate: &'a Gate,
+    lane: Lane,
+    /// None once it is let in and somebody else answers for the place.
+    ticket: Option<Arc<Ticket>>,
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.gate.lock().gave_up(self.lane, &ticket, Instant::now());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
