@@ -47,7 +47,7 @@ impl Server {
         let Chains { served, ingests, targets } =
             chains::start(settings, &table, &store, ingesting).await?;
         let redecode = RedecodeWorker::start(&store, targets);
-        let problems = problems_fn(ingests.clone());
+        let problems = problems_fn(store.clone(), ingests.clone());
         let app = app(settings, &store, table, served, &redecode, problems).await?;
         let (listeners, addresses) = Listeners::start(settings, &app).await?;
         Ok(Server { app, ingests, addresses, redecode, listeners, store })

@@ -77,7 +77,7 @@ impl NodeSource {
     pub(crate) async fn knows(&self, upstream: UpstreamId, block: Child) -> Result<bool, Error> {
         let others = self.pool.others(upstream);
         let calls = vec![Call::block_by_hash(&block.hash, false)];
-        let fetch = rpc::Fetch { calls, not: &others, needs: Needs::default() };
+        let fetch = rpc::Fetch { lane: self.lane, calls, not: &others, needs: Needs::default() };
         let fetched = self.pool.fetch(fetch).await?;
         let header = fetched.answers.into_iter().next().and_then(Result::ok);
         let header = header.and_then(|answer| bare_block(answer.json()));
@@ -93,7 +93,8 @@ impl NodeSource {
         let others = self.pool.others(upstream);
         let calls = numbers.iter().map(|number| Call::block_by_number(*number, false)).collect();
         let needs = Needs { block: numbers.iter().max().copied(), ..Needs::default() };
-        let fetched = self.pool.fetch(rpc::Fetch { calls, not: &others, needs }).await?;
+        let fetched =
+            self.pool.fetch(rpc::Fetch { lane: self.lane, calls, not: &others, needs }).await?;
         let read = |(number, answer): (&u64, CallResult)| {
             let block = answer.ok().and_then(|answer| bare_block(answer.json()));
             block.ok_or(Error::NotThere { number: *number })

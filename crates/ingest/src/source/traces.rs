@@ -148,7 +148,7 @@ impl NodeSource {
         };
         let others = self.pool.others(id);
         let needs = Needs { block: Some(block.number), ..Needs::default() };
-        let fetch = rpc::Fetch { calls: vec![call], not: &others, needs };
+        let fetch = rpc::Fetch { lane: self.lane, calls: vec![call], not: &others, needs };
         let answers = match timeout(limit, self.pool.fetch(fetch)).await {
             Ok(Ok(fetched)) => fetched.answers,
             Ok(Err(error @ rpc::Error::Timeout { .. })) => {
