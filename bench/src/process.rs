@@ -61,7 +61,7 @@ pub struct Server {
     pub url: String,
 }
 
-pub const KEY: &str = "bench-key";
+pub const KEY: &str = "bench-key-0123456789abcdef";
 
 pub async fn serve(
     binary: &Path,
@@ -74,6 +74,7 @@ pub async fn serve(
     let mut command = Command::new(binary);
     command.arg("serve").arg("--data").arg(data).arg("--listen").arg(&address).args(arguments);
     command.env("HEADWATER__AUTH__BOOTSTRAP_KEY", KEY).env("HEADWATER__LOG__FILTER", "error");
+    command.env("HEADWATER__LISTEN__DRAIN_NOTICE_MS", "0");
     // Stores that a benchmark made hold facts of no block's logs: reading them anew would find none.
     command.env("HEADWATER__INGEST__REDECODE", "off");
     command.envs(variables.iter().copied()).stdout(Stdio::null());

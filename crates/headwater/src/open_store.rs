@@ -6,6 +6,7 @@ use anyhow::Result;
 use store::{Options, Store, UpgradeProgress};
 
 use crate::config::Settings;
+use crate::file_limit;
 use crate::progress_bar::Bar;
 
 pub async fn open_store(settings: &Settings, durable: bool) -> Result<Store> {
@@ -13,6 +14,7 @@ pub async fn open_store(settings: &Settings, durable: bool) -> Result<Store> {
     options.cache_bytes = settings.store.cache_bytes;
     options.journal_entries_min = settings.store.journal_entries_min;
     options.durable = durable;
+    options.open_files_max = Some(file_limit::plan(settings.node_files()).store_files);
     let bar: Mutex<Option<Bar>> = Mutex::new(None);
     let progress = |now: UpgradeProgress| {
         let mut bar = bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

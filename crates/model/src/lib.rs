@@ -11,6 +11,7 @@ pub mod facts;
 mod hex_text;
 pub mod marketplaces;
 pub mod price;
+pub mod printable;
 pub mod proof;
 pub mod raw;
 pub mod token;

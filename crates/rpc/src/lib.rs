@@ -18,6 +18,7 @@ mod redact;
 mod telemetry;
 mod upstream;
 mod upstream_id;
+mod wall_clock;
 
 pub use call::{Call, CallResult, RawAnswer, RpcFailure, RpcFailureKind};
 pub use config::{PoolConfig, TraceChoice, UpstreamConfig};

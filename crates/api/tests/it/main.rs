@@ -9,6 +9,7 @@
 )]
 
 mod any_bytes;
+mod batches;
 mod cached_responses;
 mod date_to_block;
 mod fake_node;
@@ -22,6 +23,8 @@ mod price_memory;
 mod price_pools;
 mod price_refusals;
 mod refusals;
+mod stopping;
+mod strangers;
 mod test_server;
 mod token_market;
 mod token_price;

@@ -22,7 +22,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
         let stop = stop_asked()?;
         let server = Server::start(&settings, args.role == Role::All).await?;
         for address in &server.addresses {
-            say(&format!("headwater listens on http://{address}"))?;
+            // A stdout that is closed is no reason not to serve.
+            let _ = say(&format!("headwater listens on http://{address}"));
         }
         tracing::info!(data = %shown(&settings.store.path), chains = settings.chains.len(), "started");
         let bars: Vec<_> = server.ingests.iter().map(|i| tokio::spawn(show(i.clone()))).collect();

@@ -1,12 +1,11 @@
 //! The parts put together: store, pools, ingest, gateway, HTTP.
 
-mod chains;
+pub mod chains;
 mod listeners;
 
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Result;
 use api::cursor::CursorKey;
@@ -19,14 +18,12 @@ use rand::RngCore;
 use store::Store;
 
 use crate::config::{self, Settings};
+use crate::file_limit;
 use crate::open_store::open_store;
 use crate::redecode::RedecodeWorker;
 use crate::telemetry;
 use chains::Chains;
 use listeners::Listeners;
-
-/// How long requests under way may take to end after the word to stop.
-const DRAIN: Duration = Duration::from_secs(15);
 
 pub struct Server {
     pub app: App,
@@ -46,16 +43,15 @@ impl Server {
             chains::start(settings, &table, &store, ingesting).await?;
         let redecode = RedecodeWorker::start(&store, targets);
         let app = app(settings, &store, table, served, &redecode).await?;
-        let (listeners, addresses) = Listeners::start(settings, &app).await?;
+        let files = file_limit::plan(settings.node_files());
+        let (listeners, addresses) = Listeners::start(settings, &app, files).await?;
         Ok(Server { app, ingests, addresses, redecode, listeners, store })
     }
 
     /// Takes no more requests, lets those under way end, and leaves everything on disk.
     pub async fn stop(mut self) -> Result<()> {
         self.app.stop();
-        if tokio::time::timeout(DRAIN, self.listeners.stop()).await.is_err() {
-            tracing::warn!("some requests did not end in time");
-        }
+        self.listeners.stop().await;
         self.redecode.stop().await;
         self.ingests.iter().for_each(|ingest| ingest.pool.shutdown());
         self.ingests.clear();
@@ -84,6 +80,7 @@ async fn app(
     let verified = api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
     Ok(App::new(Parts {
         config: settings.api.clone(),
+        listen: settings.listen.clone(),
         store: store.clone(),
         table,
         gateway: Gateway::new(settings.gateway.clone(), store.clone(), nodes),

@@ -49,7 +49,11 @@ impl Store {
         let path = &options.path;
         std::fs::create_dir_all(path)
             .map_err(|source| Error::Folder { path: path.clone(), source })?;
-        let db = Database::builder(path)
+        let mut builder = Database::builder(path);
+        if let Some(files) = options.open_files_max {
+            builder = builder.max_cached_files(Some(files));
+        }
+        let db = builder
             .cache_size(options.cache_bytes)
             .manual_journal_persist(true)
             // What is read again at the next start: a second or two of work.
