@@ -15,6 +15,7 @@ use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
 use crate::data::price::memory::PriceMemory;
 use crate::error::ApiError;
+use crate::hosts::shared_answer::SharedAnswers;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
 use crate::listen_config::ListenConfig;
@@ -58,6 +59,7 @@ pub struct Inner {
     pub responses: ResponseCache,
     pub response_budget: ResponseBudget,
     pub date: AnswerDate,
+    pub shared_answers: SharedAnswers,
     pub tokens: Tokens,
     pub contracts: Contracts,
     pub price_memory: PriceMemory,
@@ -86,6 +88,7 @@ impl App {
             responses,
             response_budget,
             date: AnswerDate::default(),
+            shared_answers: SharedAnswers::default(),
             tokens,
             contracts,
             price_memory: PriceMemory::default(),

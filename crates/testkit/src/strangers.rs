@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 /// Between two bytes of a head, and before whoever was cut off comes back.
 const DRIBBLE: Duration = Duration::from_millis(200);
-const COME_BACK: Duration = Duration::from_millis(100);
+const COME_BACK: Duration = Duration::from_secs(1);
 /// Requests that are sent at once and whose answers nobody reads.
 const UNREAD_REQUESTS: usize = 200;
 /// What a client's side of the connection holds, so that the server's side fills up soon.

@@ -6,6 +6,7 @@ pub mod metrics;
 pub mod node_rpc;
 mod operator;
 mod rpc_batch;
+pub mod shared_answer;
 pub mod status;
 
 pub use key::Key;

@@ -40,8 +40,8 @@ impl Cut {
 
 /// A connection that opened a moment ago may have its request on the way.
 const FRESH: Duration = Duration::from_millis(100);
-/// A client that does not read for so long may be cut off where room is needed.
-const STALLED: Duration = Duration::from_secs(1);
+/// A client that takes nothing for so long may be cut off where room is needed.
+const STALLED: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
 pub struct Activity {
@@ -101,6 +101,11 @@ impl Activity {
     /// The socket took none.
     pub fn blocked(&mut self, now: Instant) {
         self.blocked_since.get_or_insert(now);
+    }
+
+    /// Whether the next request came together with the one before: nothing was read since.
+    pub fn is_pipelined(&self) -> bool {
+        self.requests > 0 && !self.is_h2 && self.head_since.is_none()
     }
 
     /// A request's head is complete. Says its number.
@@ -233,7 +238,9 @@ mod tests {
         connection.request_ended(id, after(start, 500));
         assert_eq!(connection.overdue(after(start, 559), &LIMITS), None);
         assert_eq!(connection.overdue(after(start, 560), &LIMITS), Some(Cut::Idle));
+        assert!(connection.is_pipelined(), "whatever came now came with the first");
         connection.read(after(start, 530));
+        assert!(!connection.is_pipelined());
         assert_eq!(connection.overdue(after(start, 540), &LIMITS), Some(Cut::Header));
     }
 

@@ -87,6 +87,10 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Response<AnswerBody>, Infallible> {
     let is_h2 = request.version() == Version::HTTP_2;
+    // Whoever sends a hundred requests at once has them answered one by one, with everybody else between.
+    if connection.activity(|activity| activity.is_pipelined()) {
+        tokio::task::yield_now().await;
+    }
     let client = connection
         .is_proxy
         .then(|| forwarded(request.headers(), &connections.limits.trusted_proxies))

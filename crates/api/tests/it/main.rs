@@ -13,6 +13,7 @@ mod batches;
 mod cached_responses;
 mod date_to_block;
 mod fake_node;
+mod h2;
 mod lowest_price;
 mod nft_market;
 mod nft_refusals;

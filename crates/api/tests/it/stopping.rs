@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use api::Stage;
 
+use crate::h2::{DATA, GOAWAY, H2};
 use crate::test_server::{KEY, TestServer};
 
 fn connect(server: &TestServer, words: &[u8]) -> TcpStream {
@@ -56,4 +57,18 @@ fn balancers_are_told_first_and_requests_under_way_end() {
     let answer = until_closed(under_way);
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("0x539"), "{answer}");
     server.until_drained();
+}
+
+#[test]
+fn an_h2_client_is_told_to_go_and_a_silent_one_delays_nothing() {
+    let mut server = TestServer::new();
+    let mut h2 = H2::connect(server.address);
+    h2.get("/health/live");
+    while h2.next().unwrap().0 != DATA {}
+    let silent = H2::connect(server.address);
+    server.step(Stage::Notice);
+    while h2.next().unwrap().0 != GOAWAY {}
+    server.step(Stage::Draining);
+    server.until_drained();
+    drop((h2, silent));
 }

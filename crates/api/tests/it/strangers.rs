@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use api::ListenConfig;
 
+use crate::h2::{DATA, H2};
 use crate::test_server::{KEY, TestServer};
 
 /// Short enough to wait for.
@@ -122,6 +123,24 @@ fn whoever_does_not_read_is_cut_off_and_whoever_reads_slowly_is_not() {
         }
     }
     assert_eq!(got, whole, "a slow reader gets everything");
+}
+
+#[test]
+fn an_h2_client_that_gives_its_answer_no_room_is_cut_off() {
+    let server = server(quick());
+    let body = large_batch(&server);
+    let mut h2 = H2::connect(server.address);
+    h2.post(&format!("/sim/{KEY}"), body.as_bytes());
+    // The socket is not full: it is the client's window that is.
+    let mut got = 0;
+    while let Some((kind, payload)) = h2.next() {
+        got += if kind == DATA { payload.len() } else { 0 };
+    }
+    assert_eq!(got, 65_535, "what the window let through");
+    let mut idle = H2::connect(server.address);
+    idle.get("/health/live");
+    while idle.next().is_some() {}
+    assert_eq!(server.get("/health/live").status, 200);
 }
 
 #[test]

@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use api::{App, Connections, Hosts, Limits, Stage};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::admin;
 use crate::config::Settings;
 use crate::file_limit::FilePlan;
+
+/// Connections that the system holds until we take them; it may have a lower limit of its own.
+const BACKLOG: u32 = 8192;
 
 pub struct Listeners {
     folder: PathBuf,
@@ -36,9 +39,7 @@ impl Listeners {
         sweep.spawn(connections.clone().sweep());
         let mut addresses = Vec::new();
         for (address, hosts) in listening(settings) {
-            let listener = TcpListener::bind(&address)
-                .await
-                .with_context(|| format!("cannot listen on {address}"))?;
+            let listener = bind(&address).with_context(|| format!("cannot listen on {address}"))?;
             addresses.push(listener.local_addr()?);
             let connections = connections.clone();
             tasks.spawn(api::serve(listener, app.clone(), hosts, connections, stages.clone()));
@@ -66,6 +67,15 @@ impl Listeners {
         self.tasks.shutdown().await;
         self.sweep.shutdown().await;
     }
+}
+
+/// With room for a crowd that comes at once: whoever does not fit would try again after a second, then three.
+fn bind(address: &str) -> Result<TcpListener> {
+    let address: SocketAddr = address.parse()?;
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket.listen(BACKLOG)?)
 }
 
 /// Strangers get what the store and the nodes leave.

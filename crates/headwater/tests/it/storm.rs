@@ -47,7 +47,7 @@ async fn strangers_by_the_thousand_stop_neither_ingest_nor_answers() {
     // The soft limit is raised at start, so the short form shows the hard one alone.
     for storm in storms.into_iter().take(if is_long { 2 } else { 1 }) {
         if !may_open(storm.strangers as u64 + 500) {
-            println!(
+            eprintln!(
                 "SKIPPED: {} connections: the limit of open files is too low",
                 storm.strangers
             );
@@ -128,7 +128,7 @@ impl Storm {
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        println!("{answers} answers, {attempts} attempts more, {grown} blocks");
+        eprintln!("{answers} answers, {attempts} attempts more, {grown} blocks");
         grown
     }
 }
@@ -151,9 +151,10 @@ async fn until_indexed(server: &Server, number: u64, hash: &str) {
     loop {
         let asked = http.get(format!("{}/status", server.url())).send().await;
         let status = match asked {
-            Ok(answer) => answer.json::<Value>().await.unwrap_or_default(),
-            Err(_) => Value::Null,
+            Ok(answer) => answer.text().await.unwrap_or_default(),
+            Err(_) => String::new(),
         };
+        let status: Value = serde_json::from_str(&status).unwrap_or_default();
         let chain = &status["chains"][SLUG];
         if chain["coverage"] == format!("0-{number}") && chain["head"]["hash"] == hash {
             return;
