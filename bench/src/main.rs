@@ -12,6 +12,7 @@ mod process;
 mod raw_block;
 mod sizes;
 mod stages;
+mod storm;
 mod trades;
 
 use std::path::PathBuf;
@@ -86,6 +87,18 @@ enum Command {
         #[arg(long)]
         headwater: PathBuf,
     },
+    /// (h) A client's answers while strangers hold connections, against its answers without them
+    Storm {
+        #[arg(long)]
+        headwater: PathBuf,
+        #[arg(long, default_value_t = 5_000)]
+        strangers: usize,
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// As the shell's ulimit takes it
+        #[arg(long, default_value = "-n 1024", allow_hyphen_values = true)]
+        file_limit: String,
+    },
     /// The bare server of (b)
     #[command(hide = true)]
     Bare { address: String, file: PathBuf },
@@ -122,6 +135,12 @@ fn main() -> Result<()> {
             Command::Latency { headwater, blocks } => head_latency::run(&headwater, blocks).await,
             Command::Decode { rounds } => decode_rate::run(rounds),
             Command::Price { headwater } => price::run(&headwater).await,
+            Command::Storm { headwater, strangers, seconds, file_limit } => {
+                let lasts = std::time::Duration::from_secs(seconds);
+                let headwater = &headwater;
+                storm::run(&storm::Options { headwater, strangers, lasts, file_limit: &file_limit })
+                    .await
+            }
             Command::Bare { .. } => Ok(()),
         }
     })

@@ -61,7 +61,7 @@ pub struct Server {
     pub url: String,
 }
 
-pub const KEY: &str = "bench-key";
+pub const KEY: &str = "bench-key-0123456789abcdef";
 
 pub async fn serve(
     binary: &Path,
@@ -69,11 +69,41 @@ pub async fn serve(
     arguments: &[String],
     variables: &[(&str, &str)],
 ) -> Result<Server> {
+    start(Command::new(binary), data, arguments, variables).await
+}
+
+/// Under a limit of open files, as the shell's `ulimit` takes it.
+pub async fn serve_under(
+    file_limit: &str,
+    binary: &Path,
+    data: &Path,
+    arguments: &[String],
+) -> Result<Server> {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit {file_limit} && exec \"$0\" \"$@\"")).arg(binary);
+    start(command, data, arguments, &[]).await
+}
+
+/// Memory that a server holds now.
+pub fn resident_mib(server: &Server) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.child.id()));
+    let status = status.unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|text| text.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    kib.unwrap_or(f64::NAN) / 1024.0
+}
+
+async fn start(
+    mut command: Command,
+    data: &Path,
+    arguments: &[String],
+    variables: &[(&str, &str)],
+) -> Result<Server> {
     let port = free_port()?;
     let address = format!("127.0.0.1:{port}");
-    let mut command = Command::new(binary);
     command.arg("serve").arg("--data").arg(data).arg("--listen").arg(&address).args(arguments);
     command.env("HEADWATER__AUTH__BOOTSTRAP_KEY", KEY).env("HEADWATER__LOG__FILTER", "error");
+    command.env("HEADWATER__LISTEN__DRAIN_NOTICE_MS", "0");
     // Stores that a benchmark made hold facts of no block's logs: reading them anew would find none.
     command.env("HEADWATER__INGEST__REDECODE", "off");
     command.envs(variables.iter().copied()).stdout(Stdio::null());

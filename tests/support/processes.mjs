@@ -81,7 +81,7 @@ export async function startHeadwater(name, nodes, { data, env = {}, args = [] } 
   const log = fs.openSync(path.join(folder, '..', `${path.basename(folder)}.headwater.log`), data ? 'a' : 'w');
   const child = start(process.env.HEADWATER_BIN ?? path.join(repository, 'target/debug/headwater'), [
     'serve', '--listen', '127.0.0.1:0', '--data', folder, ...nodes.flatMap((url) => ['--rpc', `eth=${url}`]), ...args,
-  ], { stdio: ['ignore', 'pipe', log], env: { ...process.env, HEADWATER__AUTH__BOOTSTRAP_KEY: KEY, HEADWATER__RPC__POLL_MS: '100', ...env } });
+  ], { stdio: ['ignore', 'pipe', log], env: { ...process.env, HEADWATER__AUTH__BOOTSTRAP_KEY: KEY, HEADWATER__RPC__POLL_MS: '100', HEADWATER__LISTEN__DRAIN_NOTICE_MS: '0', ...env } });
   const url = await new Promise((done, fail) => {
     const lines = createInterface({ input: child.stdout });
     lines.on('line', (line) => { const found = /listens on (http:\S+)/.exec(line); if (found) done(found[1]); });

@@ -9,18 +9,22 @@ use gateway::Gateway;
 use model::chain::{ChainId, ChainTable, Operation};
 use store::Store;
 
+use crate::answer_headers::AnswerDate;
 use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
 use crate::data::price::memory::PriceMemory;
 use crate::data::response::DataResponse;
 use crate::error::ApiError;
+use crate::hosts::shared_answer::SharedAnswers;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
+use crate::listen_config::ListenConfig;
 use crate::meters::Meters;
 use crate::readiness::ProblemsFn;
 use crate::redecode_control::RedecodeControl;
 use crate::request_key::RequestKey;
+use crate::response_budget::ResponseBudget;
 use crate::response_cache::ResponseCache;
 use crate::served_chain::ServedChain;
 use crate::tokens::{TokenLists, Tokens};
@@ -29,6 +33,7 @@ use crate::verified::VerifiedCollections;
 /// What the server is put together from.
 pub struct Parts {
     pub config: Config,
+    pub listen: ListenConfig,
     pub store: Store,
     pub table: Arc<ChainTable>,
     pub chains: Vec<ServedChain>,
@@ -56,6 +61,9 @@ pub struct Inner {
     pub parts: Parts,
     pub served: BTreeMap<ChainId, usize>,
     pub responses: ResponseCache,
+    pub response_budget: ResponseBudget,
+    pub date: AnswerDate,
+    pub shared_answers: SharedAnswers,
     pub tokens: Tokens,
     pub contracts: Contracts,
     pub price_memory: PriceMemory,
@@ -77,10 +85,14 @@ impl App {
         let tokens = Tokens::new(std::mem::take(&mut parts.token_lists), parts.store.clone());
         let timeout = Duration::from_millis(parts.price.node_timeout_ms);
         let contracts = Contracts::new(parts.price.node_questions_max, timeout);
+        let response_budget = ResponseBudget::new(parts.config.response_bytes_in_flight_max);
         let inner = Inner {
             parts,
             served,
             responses,
+            response_budget,
+            date: AnswerDate::default(),
+            shared_answers: SharedAnswers::default(),
             tokens,
             contracts,
             price_memory: PriceMemory::default(),

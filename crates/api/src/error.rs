@@ -2,6 +2,10 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use model::printable;
+
+/// How much of a value an error quotes.
+const QUOTED_CHARS_MAX: usize = 80;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
@@ -19,8 +23,12 @@ pub enum ApiError {
     MethodNotAllowed(String),
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
-    #[error("content type {0} is not taken; send application/json")]
+    #[error("{0} is not taken; send plain application/json")]
     UnsupportedMedia(String),
+    #[error("the body did not arrive within {limit_ms} ms")]
+    BodyTimeout { limit_ms: u128 },
+    #[error("more than {requests_max} requests from this address are under way at once")]
+    TooManyAtOnce { requests_max: usize },
     #[error("Rate Limit exceeded: this key may use {units_per_second} compute units per second")]
     RateLimited { units_per_second: u32, retry_after_s: u64 },
     #[error("internal error")]
@@ -32,9 +40,8 @@ pub enum ApiError {
 impl ApiError {
     pub fn bad_value(parameter: &str, value: &str, why: &str) -> Self {
         // A value is quoted back, so it is cut: an error must not be larger than its cause.
-        let shown: String = value.chars().take(80).collect();
-        let dots = if shown.len() < value.len() { "…" } else { "" };
-        ApiError::BadRequest(format!("{parameter} with value '{shown}{dots}' {why}"))
+        let shown = printable(value, QUOTED_CHARS_MAX);
+        ApiError::BadRequest(format!("{parameter} with value '{shown}' {why}"))
     }
 
     pub fn status(&self) -> StatusCode {
@@ -46,7 +53,10 @@ impl ApiError {
             ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            ApiError::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+            ApiError::BodyTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
+            ApiError::RateLimited { .. } | ApiError::TooManyAtOnce { .. } => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
             ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -78,8 +88,13 @@ impl IntoResponse for ApiError {
         }
         let content = [(header::CONTENT_TYPE, "application/json")];
         let mut response = (self.status(), content, self.body()).into_response();
-        if let ApiError::RateLimited { retry_after_s, .. } = &self {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*retry_after_s));
+        let retry_after_s = match &self {
+            ApiError::RateLimited { retry_after_s, .. } => Some(*retry_after_s),
+            ApiError::TooManyAtOnce { .. } | ApiError::Unavailable(_) => Some(1),
+            _ => None,
+        };
+        if let Some(seconds) = retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }

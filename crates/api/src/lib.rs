@@ -4,6 +4,7 @@
 //! An operation of the data host is one file and one line in `data::routes`. Must not know: how blocks get into the store.
 
 mod admin;
+mod answer_headers;
 mod app;
 pub mod clock;
 mod config;
@@ -17,6 +18,7 @@ mod guard;
 mod hosts;
 pub mod keys;
 mod labels;
+mod listen_config;
 mod lock;
 mod meters;
 mod operator_file;
@@ -26,6 +28,7 @@ mod readiness;
 mod redecode_control;
 mod request_id;
 mod request_key;
+mod response_budget;
 mod response_cache;
 mod router;
 mod serve;
@@ -39,11 +42,12 @@ pub use app::{App, Parts};
 pub use config::{Config, PriceConfig, StatusAccess};
 pub use error::ApiError;
 pub use labels::Labels;
+pub use listen_config::ListenConfig;
 pub use operator_file::FileError;
 pub use readiness::{Problem, ProblemsFn};
 pub use redecode_control::{RedecodeControl, RedecodeRequest};
 pub use router::{Hosts, router};
-pub use serve::{serve, serve_local};
+pub use serve::{AddressRange, Connections, Limits, Stage, serve, serve_local};
 pub use served_chain::{ServedChain, StatusFn};
 pub use tokens::{TokenListError, TokenLists};
 pub use verified::VerifiedCollections;

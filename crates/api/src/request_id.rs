@@ -1,15 +1,19 @@
-//! Gives every request an id, sees that it is answered, counts and times it under its route's name.
+//! Gives every request an id, sees that it is answered within the budget, counts and times it under its
+//! route's name.
 
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::HOST;
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use rand::Rng;
 use tracing::Instrument;
 
+use crate::answer_headers;
 use crate::app::App;
+use crate::error::ApiError;
 use crate::guard;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -23,18 +27,33 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     let method = request.method().clone();
     let span = tracing::info_span!("request", request.id = %id, route);
     let started = Instant::now();
-    let limit = Duration::from_millis(app.parts.config.request_timeout_ms);
-    let mut response = guard::answered(limit, next.run(request)).instrument(span.clone()).await;
+    let version = request.version();
+    let response = answered(&app, request, next).instrument(span.clone()).await;
+    let mut response = app.response_budget.admit(response).await;
     let elapsed = started.elapsed();
     let status = response.status().as_u16();
     span.in_scope(|| {
         tracing::debug!(http.method = %method, http.status = status, elapsed_us = elapsed.as_micros() as u64, "answered");
     });
     app.meters.record(route, status, elapsed);
+    let headers = response.headers_mut();
+    answer_headers::add(headers, app.date.get());
+    if app.is_stopping() {
+        answer_headers::add_close(headers, version);
+    }
     if let Ok(value) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert(REQUEST_ID, value);
+        headers.insert(REQUEST_ID, value);
     }
     response
+}
+
+async fn answered(app: &App, request: Request, next: Next) -> Response {
+    // Two of them, and a proxy may have looked at the other one.
+    if request.headers().get_all(HOST).iter().count() > 1 {
+        return ApiError::BadRequest("the Host header is given twice".into()).into_response();
+    }
+    let limit = Duration::from_millis(app.parts.config.request_timeout_ms);
+    guard::answered(limit, next.run(request)).await
 }
 
 /// A caller's own id is kept, so that its logs and ours can be laid side by side.

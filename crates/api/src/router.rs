@@ -7,7 +7,7 @@ use axum::routing::{get, post};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::hosts::{health, metrics, node_rpc, status};
+use crate::hosts::{health, metrics, node_rpc, shared_answer, status};
 use crate::{admin, cors, data, request_id};
 
 /// Which hosts a listener serves; one listener may serve all, their paths do not clash.
@@ -23,12 +23,14 @@ impl Hosts {
 }
 
 pub fn router(app: App, hosts: Hosts) -> Router {
+    let share_status = middleware::from_fn_with_state(app.clone(), shared_answer::status);
+    let share_metrics = middleware::from_fn_with_state(app.clone(), shared_answer::metrics);
     let mut for_operators = Router::new()
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
-        .route("/status", get(status::status))
+        .route("/status", get(status::status).layer(share_status))
         .route("/status/{chain}/blocks/{number}", get(status::block_status))
-        .route("/metrics", get(metrics::metrics));
+        .route("/metrics", get(metrics::metrics).layer(share_metrics));
     if hosts.admin {
         for_operators = for_operators.merge(admin::routes());
     }

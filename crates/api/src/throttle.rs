@@ -1,4 +1,7 @@
 //! How many compute units a key may use up per second.
+//!
+//! A request that costs more than a second's worth is let through once a whole second's worth is there, and
+//! paid back: until the rest has come in, everything else is refused. So a batch costs what its calls cost.
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -26,9 +29,18 @@ impl Throttle {
     }
 
     pub fn take(&self, units: u32) -> Result<(), ApiError> {
+        self.take_at(units, Instant::now())
+    }
+
+    fn take_at(&self, units: u32, now: Instant) -> Result<(), ApiError> {
         let Some(bucket) = &self.bucket else { return Ok(()) };
         let mut bucket = lock::lock(bucket);
-        bucket.try_take(f64::from(units), Instant::now()).map_err(|wait| ApiError::RateLimited {
+        let wait = bucket.wait_for(f64::from(units.min(self.units_per_second)), now);
+        if wait.is_zero() {
+            bucket.take(f64::from(units), now);
+            return Ok(());
+        }
+        Err(ApiError::RateLimited {
             units_per_second: self.units_per_second,
             retry_after_s: wait.as_secs_f64().ceil().max(1.0) as u64,
         })
@@ -37,14 +49,28 @@ impl Throttle {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
     fn what_a_key_may_not_take_is_refused_with_a_time_to_wait() {
         let throttle = Throttle::new(1);
-        assert!(throttle.take(1_000).is_ok(), "a question dearer than a second drains the bucket");
+        assert!(throttle.take(1).is_ok());
         let refused = throttle.take(1);
         assert!(matches!(refused, Err(ApiError::RateLimited { retry_after_s: 1, .. })));
         assert!(Throttle::new(0).take(1_000_000).is_ok());
+    }
+
+    #[test]
+    fn a_batch_that_is_dearer_than_a_second_is_let_through_and_paid_back() {
+        let throttle = Throttle::new(30);
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        assert!(throttle.take_at(1_200, start).is_ok(), "100 calls of 12 units");
+        let refused = throttle.take_at(30, after(1));
+        assert!(matches!(refused, Err(ApiError::RateLimited { retry_after_s: 39, .. })));
+        assert!(throttle.take_at(30, after(39)).is_err());
+        assert!(throttle.take_at(30, after(40)).is_ok());
     }
 }

@@ -1,11 +1,19 @@
 //! The binary: command line, configuration, telemetry, and putting the parts together.
 
+/// For people, on stderr. The standard one panics where stderr is closed; this one stops nothing.
+macro_rules! eprintln {
+    ($($line:tt)*) => { $crate::log_writer::line(format!("{}\n", format_args!($($line)*)).into_bytes()) };
+}
+
 mod admin;
 mod cli;
 mod commands;
 mod config;
+mod file_limit;
+mod log_writer;
 mod open_store;
 mod progress_bar;
+mod progress_terminal;
 mod redecode;
 mod server;
 mod telemetry;
@@ -19,6 +27,7 @@ use cli::{Cli, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    file_limit::raise();
     let outcome = match Cli::parse().command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
@@ -31,13 +40,12 @@ fn main() -> ExitCode {
         Command::Repair(args) => commands::repair::run(&args),
         Command::Status(args) => commands::status::run(&args),
     };
-    match outcome {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("headwater: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    let code = outcome.unwrap_or_else(|error| {
+        eprintln!("headwater: {error:#}");
+        ExitCode::FAILURE
+    });
+    log_writer::flush();
+    code
 }
 
 /// A line of a command's own answer, on stdout.

@@ -7,6 +7,7 @@ use anyhow::Result;
 use store::{Options, Store, UpgradeProgress};
 
 use crate::config::Settings;
+use crate::file_limit;
 use crate::progress_bar::Bar;
 
 /// As the configuration has it.
@@ -17,6 +18,7 @@ pub fn options(settings: &Settings) -> Options {
         journal_entries_min: store.journal_entries_min,
         free_bytes_min: Some(store.free_bytes_min).filter(|bytes| *bytes > 0),
         commit_stall: Duration::from_secs(store.commit_stall_s),
+        open_files_max: Some(file_limit::plan(settings.node_files()).store_files),
         ..Options::new(&store.path)
     }
 }

@@ -3,15 +3,21 @@
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::progress_terminal::ProgressTerminal;
 
 static BARS: OnceLock<MultiProgress> = OnceLock::new();
 
+/// At a terminal, how often the bars are drawn at most.
+const REDRAWS_PER_S: u8 = 20;
 /// Without a terminal, how often a line is written.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 fn bars() -> &'static MultiProgress {
-    BARS.get_or_init(MultiProgress::new)
+    let target =
+        || ProgressDrawTarget::term_like_with_hz(Box::new(ProgressTerminal), REDRAWS_PER_S);
+    BARS.get_or_init(|| MultiProgress::with_draw_target(target()))
 }
 
 /// Runs with the bars out of the way, so that lines of the log do not tear them.

@@ -1,45 +1,66 @@
 //! Logs and metrics of the process.
 
+use std::fmt::{self, Write};
+
 use anyhow::{Context, Result};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use model::printable;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
 use crate::config::{Log, LogFormat};
-use crate::progress_bar;
+use crate::log_writer::LogWriter;
 
-/// Logs go to stderr, around a progress bar if there is one.
-#[derive(Clone)]
-struct AroundBar;
+/// What is shown of one field. An error with all its causes fits.
+const FIELD_CHARS_MAX: usize = 2_000;
 
-impl std::io::Write for AroundBar {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        progress_bar::suspended(|| std::io::stderr().write(bytes))
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        std::io::stderr().flush()
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = LogWriter;
+    fn make_writer(&'a self) -> LogWriter {
+        *self
     }
 }
 
-impl<'a> MakeWriter<'a> for AroundBar {
-    type Writer = AroundBar;
-    fn make_writer(&'a self) -> AroundBar {
-        AroundBar
-    }
+/// The filter of the configuration, checked.
+pub fn filter(log: &Log) -> Result<EnvFilter> {
+    EnvFilter::try_new(&log.filter)
+        .with_context(|| format!("log.filter '{}' is not a filter", printable(&log.filter, 80)))
 }
 
 pub fn logs(log: &Log) -> Result<()> {
-    let filter = EnvFilter::try_new(&log.filter)
-        .with_context(|| format!("log.filter '{}' is not a filter", log.filter))?;
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    let builder =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(AroundBar).with_ansi(color);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter(log)?)
+        .with_writer(LogWriter)
+        // It would say so on stderr, and stop where that is closed.
+        .log_internal_errors(false)
+        .with_ansi(color);
     // A second start in one process (tests) keeps the first subscriber.
     let _ = match log.format {
-        LogFormat::Text => builder.try_init(),
+        LogFormat::Text => builder.fmt_fields(debug_fn(write_field).delimited(" ")).try_init(),
         LogFormat::Json => builder.json().try_init(),
     };
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let what = panic.payload_as_str().unwrap_or("no text");
+        tracing::error!(place, what, "a task panicked");
+    }));
     Ok(())
+}
+
+/// Fields hold what strangers sent: a method's name, a node's words. No value can end the line or speak
+/// to the terminal, whoever logs it.
+fn write_field(
+    out: &mut Writer<'_>,
+    field: &tracing::field::Field,
+    value: &dyn fmt::Debug,
+) -> fmt::Result {
+    let mut text = String::new();
+    write!(text, "{value:?}")?;
+    let shown = printable(&text, FIELD_CHARS_MAX);
+    if field.name() == "message" { write!(out, "{shown}") } else { write!(out, "{field}={shown}") }
 }
 
 /// Histogram bounds in seconds: from a kept answer to a node that is about to time out.
@@ -54,4 +75,43 @@ pub fn metrics() -> Result<PrometheusHandle> {
     let handle = recorder.handle();
     let _ = metrics::set_global_recorder(recorder);
     Ok(handle)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_a_stranger_sent_stays_on_its_line() {
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(move || writer.clone())
+            .with_ansi(false)
+            .fmt_fields(debug_fn(write_field).delimited(" "))
+            .finish();
+        let method = "eth_x\n2026-01-01T00:00:00Z  INFO forged\u{1b}[2J";
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::warn!(%method, text = method, chain.id = 1, "a call {method}");
+        });
+        let log = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(log.lines().count(), 1, "{log}");
+        assert!(!log.contains('\u{1b}') && log.contains("eth_x\\u{a}2026"), "{log}");
+        assert!(log.contains("chain.id=1"), "{log}");
+    }
 }

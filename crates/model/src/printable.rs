@@ -24,11 +24,15 @@ pub fn printable(text: &str, chars_max: usize) -> String {
     shown
 }
 
+/// Neither a control character, nor a line end of any kind, nor one that turns the direction of writing or
+/// takes no room.
 fn is_plain(character: char) -> bool {
-    let is_separator = matches!(character, '\u{2028}' | '\u{2029}');
-    let turns_direction = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_invisible = matches!(character, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}');
-    !(character.is_control() || is_separator || turns_direction || is_invisible)
+    let is_unseen = matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+    );
+    !character.is_control() && !is_unseen
 }
 
 #[cfg(test)]

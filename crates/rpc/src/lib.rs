@@ -21,6 +21,7 @@ mod redact;
 mod telemetry;
 mod upstream;
 mod upstream_id;
+mod wall_clock;
 
 pub use budget::{Bound, ByteBudget, OverBudget};
 pub use call::{Call, CallResult, RawAnswer, RpcFailure, RpcFailureKind};

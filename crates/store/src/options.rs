@@ -11,6 +11,8 @@ pub struct Options {
     pub cache_bytes: u64,
     /// Whether a commit waits for the disk. Bulk loads turn it off and call `Store::flush` at the end.
     pub durable: bool,
+    /// Files of tables kept open; the engine's own number where none is said.
+    pub open_files_max: Option<usize>,
     /// Journal entries kept even when every reader has passed them.
     pub journal_entries_min: u64,
     /// Makes the folder where there is none. Whoever only reads wants an error instead.
@@ -28,6 +30,7 @@ impl Options {
             path: path.into(),
             cache_bytes: 256 << 20,
             durable: true,
+            open_files_max: None,
             journal_entries_min: 100_000,
             create: true,
             free_bytes_min: None,

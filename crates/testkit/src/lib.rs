@@ -12,13 +12,14 @@
 //!
 //! [`SimChain`] is made from a seed and is right in all that can be checked: hashes, roots, blooms,
 //! signatures, receipts, traces, balances. [`SimNode`] serves one over HTTP and WebSocket and can be made
-//! slow, wrong or dishonest by [`Rule`]s. Nothing here depends on another crate of the project.
+//! slow, wrong or dishonest by [`Rule`]s. [`Strangers`] bother a server by the thousand. Nothing here depends on another crate of the project.
 
 mod chain;
 pub mod fixtures;
 mod node;
 mod render;
 mod rounds;
+mod strangers;
 
 pub use chain::{
     AccessListItem, Account, AccountChange, Actors, BlockRef, Contracts, Envelope, ExpectedSale,
@@ -28,3 +29,4 @@ pub use chain::{
 };
 pub use node::{Fault, Faults, Rule, RuleId, SimNode, Tamper};
 pub use rounds::rounds;
+pub use strangers::{Strangers, Tally};

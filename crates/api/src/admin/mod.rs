@@ -12,16 +12,12 @@ pub mod sizes;
 mod upstreams;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::routing::{delete, get, post};
 
 pub use caller::{Admin, LocalSocket};
 pub use keys::{KeyCreated, KeyInfo, KeyRequest, RoleName};
 
 use crate::app::App;
-
-/// No request here has a long body.
-const BODY_BYTES_MAX: usize = 64 << 10;
 
 pub fn routes() -> Router<App> {
     Router::new()
@@ -34,5 +30,4 @@ pub fn routes() -> Router<App> {
         .route("/admin/v1/upstreams/{chain}/{name}/{action}", post(upstreams::act))
         .route("/admin/v1/sizes", get(sizes::sizes))
         .route("/admin/v1/digest/{chain}", get(digest::digest))
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
 }

@@ -9,7 +9,7 @@
 //! - `03/01/2024` is 1 March: month first, as JavaScript's Date reads it; `01.03.2024` is refused,
 //!   because most people who write dots mean the day first;
 //! - a second of 60 is refused, as moment.js does: unix time has no leap seconds;
-//! - a weekday that contradicts its date is ignored, as JavaScript's Date does.
+//! - a weekday that contradicts its date is refused: one of the two is a mistake, and nobody knows which.
 
 mod clock;
 mod day;

@@ -4,7 +4,7 @@
 //! Names are English, in any case, short or long. Numbers alone are month first unless the year leads.
 
 use jiff::SignedDuration;
-use jiff::civil::Date;
+use jiff::civil::{Date, Weekday};
 
 use super::clock::{self, AfterSpace, Style};
 use super::day::{calendar, instant};
@@ -32,31 +32,37 @@ const GAPS: &[u8] = b" ,.-/";
 
 pub fn read(text: &str) -> Option<i64> {
     let mut scan = Scan::new(text);
-    skip_weekday(&mut scan);
+    let weekday = weekday(&mut scan);
+    let (date, millis) = day_and_instant(scan)?;
+    weekday.is_none_or(|weekday| date.weekday() == weekday).then_some(millis)
+}
+
+/// The day as it is written, in its own zone, and the instant that it means.
+fn day_and_instant(mut scan: Scan) -> Option<(Date, i64)> {
     if !scan.at_letter() {
         let date = number_leads(&mut scan)?;
         return finish(scan, date);
     }
-    if let Some(millis) = time_before_year(scan) {
-        return Some(millis);
+    if let Some(found) = time_before_year(scan) {
+        return Some(found);
     }
     let date = month_leads(&mut scan)?;
     finish(scan, date)
 }
 
 /// After the date: nothing, a time, a time and its zone, or a zone alone (`Mar 1 2024 GMT`).
-fn finish(mut scan: Scan, date: Date) -> Option<i64> {
+fn finish(mut scan: Scan, date: Date) -> Option<(Date, i64)> {
     skip_t(&mut scan);
     scan.skip(b" ,");
     let has_time = !scan.at_end() && !scan.at_letter();
     let time =
         if has_time { clock::time(&mut scan, Style::Written)? } else { SignedDuration::ZERO };
     let east = clock::zone_or_utc(&mut scan)?;
-    if scan.at_end() { instant(date, time, east) } else { None }
+    if scan.at_end() { Some((date, instant(date, time, east)?)) } else { None }
 }
 
 /// `Mar 1 10:00:00 2024`, the zone before the year (`date`) or behind it (`git log`).
-fn time_before_year(mut scan: Scan) -> Option<i64> {
+fn time_before_year(mut scan: Scan) -> Option<(Date, i64)> {
     let month = month_name(&mut scan)?;
     scan.skip(GAPS);
     let day = day_number(&mut scan)?;
@@ -74,7 +80,7 @@ fn time_before_year(mut scan: Scan) -> Option<i64> {
         None => clock::zone_or_utc(&mut scan)?,
     };
     let date = calendar(year, month, day)?;
-    if scan.at_end() { instant(date, time, east) } else { None }
+    if scan.at_end() { Some((date, instant(date, time, east)?)) } else { None }
 }
 
 /// `Mar 1, 2024`, `March 1st 2024`, or `March 2024` for its first day.
@@ -164,12 +170,12 @@ fn full_year(digits: Digits) -> Option<i64> {
     }
 }
 
-fn skip_weekday(scan: &mut Scan) {
+fn weekday(scan: &mut Scan) -> Option<Weekday> {
     let mut ahead = *scan;
-    if position(&WEEKDAYS, ahead.word()).is_some() {
-        ahead.skip(b" ,.");
-        *scan = ahead;
-    }
+    let index = position(&WEEKDAYS, ahead.word())?;
+    ahead.skip(b" ,.");
+    *scan = ahead;
+    Weekday::from_monday_zero_offset(i8::try_from(index).ok()?).ok()
 }
 
 /// The `T` of ISO 8601 after a date that is none, as in `2024/03/01T10:00`.

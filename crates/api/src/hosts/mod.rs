@@ -5,6 +5,8 @@ mod key;
 pub mod metrics;
 pub mod node_rpc;
 mod operator;
+mod rpc_batch;
+pub mod shared_answer;
 pub mod status;
 
 pub use key::Key;

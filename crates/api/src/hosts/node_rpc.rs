@@ -1,51 +1,50 @@
 //! `POST /{chain}/{key}`: JSON-RPC. The key stands in the path and goes nowhere else.
 
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
-use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use model::chain::Operation;
+use model::chain::{ChainId, Operation};
+use model::printable;
 
 use super::WEIGHT;
+use super::rpc_batch::{self, Batch};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::params::Path;
+use crate::params::{Path, whole_body};
 
+/// The key comes first: whoever has none learns nothing, not even which chains there are.
 pub async fn node_rpc(
     State(app): State<App>,
     Path((chain, key)): Path<(String, String)>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let found = app.parts.table.find_for(Operation::Rpc, &chain);
-    let served = found.and_then(|chain| app.served(chain.id)).ok_or_else(|| {
-        let shown: String = chain.chars().take(40).collect();
-        ApiError::NotFound(format!("no chain '{shown}' here; served chains: {}", app.slugs()))
-    })?;
     let owner = app.parts.keys.check(Some(key.as_bytes()))?;
+    let chain = served_chain(&app, &chain)?;
     check_type(request.headers())?;
-    let body = whole_body(request, app.parts.config.body_bytes_max).await?;
+    let limit = app.parts.listen.body_timeout();
+    let body = whole_body(request, app.parts.config.body_bytes_max, limit).await?;
     let requests = app.parts.gateway.read(&body);
     let units = requests.weight();
     owner.throttle.take(units)?;
-    let mut response = match app.parts.gateway.answer(served.chain.id, requests).await {
-        Some(answer) => ([(header::CONTENT_TYPE, "application/json")], answer).into_response(),
-        // Nothing but notifications: JSON-RPC wants silence.
-        None => StatusCode::NO_CONTENT.into_response(),
+    let mut response = match rpc_batch::split(&body, app.parts.gateway.config.batch_max) {
+        Some(calls) => Batch { app: app.clone(), chain, calls }.respond().await,
+        None => match app.parts.gateway.answer(chain, requests).await {
+            Some(answer) => ([(header::CONTENT_TYPE, "application/json")], answer).into_response(),
+            // A notification: JSON-RPC wants silence.
+            None => StatusCode::NO_CONTENT.into_response(),
+        },
     };
     response.headers_mut().insert(WEIGHT, HeaderValue::from(units));
     Ok(response)
 }
 
-/// Read only after the key was checked: a stranger's body is not even received.
-async fn whole_body(mut request: Request, bytes_max: usize) -> Result<Bytes, ApiError> {
-    DefaultBodyLimit::max(bytes_max).apply(&mut request);
-    Bytes::from_request(request, &()).await.map_err(|rejection| match rejection {
-        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
-            ApiError::TooLarge(bytes_max)
-        }
-        _ => ApiError::BadRequest("the body could not be read to its end".into()),
-    })
+/// The name is not quoted: people mix up the two parts of the path, and it may be a key.
+fn served_chain(app: &App, name: &str) -> Result<ChainId, ApiError> {
+    let found = app.parts.table.find_for(Operation::Rpc, name);
+    let served = found.and_then(|chain| app.served(chain.id)).ok_or_else(|| {
+        ApiError::NotFound(format!("no such chain here; served chains: {}", app.slugs()))
+    })?;
+    Ok(served.chain.id)
 }
 
 fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
@@ -55,5 +54,5 @@ fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
     if kind.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    Err(ApiError::UnsupportedMedia(kind.chars().take(60).collect()))
+    Err(ApiError::UnsupportedMedia(format!("content type {}", printable(kind, 60))))
 }

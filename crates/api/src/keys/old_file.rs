@@ -30,6 +30,12 @@ pub enum OldFileError {
 /// Says how many keys were taken in. The file is renamed, so that it is not read again.
 pub async fn take_in_old_file(store: &Store, folder: &Path) -> Result<usize, OldFileError> {
     let path = folder.join("keys.json");
+    // A pipe, or whatever else stands there, would be read for ever.
+    let is_other = std::fs::metadata(&path).is_ok_and(|found| !found.is_file());
+    if is_other {
+        let source = std::io::Error::other("it is not a plain file");
+        return Err(OldFileError::Io { path, source });
+    }
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),

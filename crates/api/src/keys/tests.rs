@@ -64,3 +64,13 @@ async fn a_broken_key_file_is_named_and_left_alone() {
     assert!(error.to_string().contains("keys.json"), "{error}");
     assert!(folder.path().join("keys.json").exists());
 }
+
+#[tokio::test]
+async fn a_key_file_that_is_a_pipe_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder.path().join("store")).await;
+    let pipe = folder.path().join("keys.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let error = take_in_old_file(&store, folder.path()).await.unwrap_err();
+    assert!(error.to_string().contains("not a plain file"), "{error}");
+}

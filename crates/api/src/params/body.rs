@@ -1,11 +1,18 @@
-//! A JSON body, read into what the handler wants.
+//! The body of a request: all of it, in time, as it is; and read as JSON into what the handler wants.
 
-use axum::extract::{FromRequest, Request};
+use std::time::Duration;
+
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request};
+use axum::http::header;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::error::ApiError;
+
+/// No request that is read as JSON has a long body.
+const JSON_BYTES_MAX: usize = 64 << 10;
 
 pub struct JsonBody<T>(pub T);
 
@@ -13,8 +20,8 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        let bytes = Bytes::from_request(request, app).await;
-        let bytes = bytes.map_err(|_| ApiError::TooLarge(app.parts.config.body_bytes_max))?;
+        let limit = app.parts.listen.body_timeout();
+        let bytes = whole_body(request, JSON_BYTES_MAX, limit).await?;
         let body = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
         match serde_json::from_slice(body) {
             Ok(value) => Ok(JsonBody(value)),
@@ -23,4 +30,35 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
             }
         }
     }
+}
+
+/// To be called when the key was checked: a stranger's body is not even received.
+pub async fn whole_body(
+    mut request: Request,
+    bytes_max: usize,
+    limit: Duration,
+) -> Result<Bytes, ApiError> {
+    check_encoding(&request)?;
+    DefaultBodyLimit::max(bytes_max).apply(&mut request);
+    let Ok(read) = tokio::time::timeout(limit, Bytes::from_request(request, &())).await else {
+        return Err(ApiError::BodyTimeout { limit_ms: limit.as_millis() });
+    };
+    read.map_err(|rejection| match rejection {
+        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
+            ApiError::TooLarge(bytes_max)
+        }
+        _ => ApiError::BadRequest("the body could not be read to its end".into()),
+    })
+}
+
+/// A packed body would be read as broken JSON.
+fn check_encoding(request: &Request) -> Result<(), ApiError> {
+    for value in request.headers().get_all(header::CONTENT_ENCODING) {
+        let text = value.to_str().unwrap_or("(unreadable)").trim();
+        if !text.is_empty() && !text.eq_ignore_ascii_case("identity") {
+            let shown = model::printable(text, 60);
+            return Err(ApiError::UnsupportedMedia(format!("content encoding {shown}")));
+        }
+    }
+    Ok(())
 }

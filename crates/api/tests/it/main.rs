@@ -9,9 +9,11 @@
 )]
 
 mod any_bytes;
+mod batches;
 mod cached_responses;
 mod date_to_block;
 mod fake_node;
+mod h2;
 mod lowest_price;
 mod nft_market;
 mod nft_refusals;
@@ -22,6 +24,8 @@ mod price_memory;
 mod price_pools;
 mod price_refusals;
 mod refusals;
+mod stopping;
+mod strangers;
 mod test_server;
 mod token_market;
 mod token_price;

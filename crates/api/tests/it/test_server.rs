@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use api::cursor::CursorKey;
 use api::keys::KeyRing;
-use api::{App, Config, Hosts, Labels, Parts, ServedChain, VerifiedCollections};
+use api::{
+    App, Config, Connections, Hosts, Labels, Limits, ListenConfig, Parts, ServedChain, Stage,
+    VerifiedCollections,
+};
 use gateway::{ChainNode, Gateway};
 use model::chain::{ChainId, ChainTable, Operation, PrivateChain};
 use model::facts::Facts;
@@ -15,6 +18,7 @@ use model::proof::Proof;
 use model::raw::{Block, read_parity_traces};
 use store::{Change, Options, Origin, Store, VerifiedBlock};
 use testkit::{SimChain, SimConfig};
+use tokio::sync::watch;
 
 pub const KEY: &str = "key";
 pub const CHAIN: ChainId = ChainId(1337);
@@ -24,12 +28,20 @@ const BLOCKS: u64 = 6;
 pub struct TestServer {
     pub address: SocketAddr,
     pub wallet: String,
-    _runtime: tokio::runtime::Runtime,
+    app: App,
+    stage: watch::Sender<Stage>,
+    serving: tokio::task::JoinHandle<()>,
+    runtime: tokio::runtime::Runtime,
     _folder: tempfile::TempDir,
 }
 
 impl TestServer {
     pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// The small chain, with other settings.
+    pub fn with(change: impl FnOnce(&mut Parts)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = open(&Options::new(folder.path()));
         let mut chain = SimChain::new(SimConfig::seeded(5));
@@ -39,7 +51,10 @@ impl TestServer {
             block_on(store.commit(CHAIN, Change::apply(Origin::Head, apply))).unwrap();
         }
         let wallet = format!("{:#x}", chain.address_of("exchange").unwrap());
-        TestServer { wallet, ..TestServer::over(store, folder, &["sim", "silent"]) }
+        let mut parts = parts(store, folder.path(), &["sim", "silent"]);
+        change(&mut parts);
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        TestServer { wallet, ..TestServer::serve(runtime, folder, parts) }
     }
 
     /// A server of these chains over a store in that folder.
@@ -63,14 +78,33 @@ impl TestServer {
         folder: tempfile::TempDir,
         parts: Parts,
     ) -> Self {
+        let (stage, stages) = watch::channel(Stage::Serving);
+        let connections = Connections::new(Limits::new(&parts.listen, usize::MAX));
         let app = App::new(parts);
-        let address = runtime.block_on(async {
+        let (address, serving) = runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            tokio::spawn(async move { axum::serve(listener, api::router(app, Hosts::ALL)).await });
-            address
+            tokio::spawn(connections.clone().sweep());
+            let serving = api::serve(listener, app.clone(), Hosts::ALL, connections, stages);
+            (address, tokio::spawn(serving))
         });
-        TestServer { address, wallet: String::new(), _runtime: runtime, _folder: folder }
+        let wallet = String::new();
+        TestServer { address, wallet, app, stage, serving, runtime, _folder: folder }
+    }
+
+    /// What the listener does when the server is to stop.
+    pub fn step(&self, stage: Stage) {
+        if stage > Stage::Serving {
+            self.app.stop();
+        }
+        self.stage.send_replace(stage);
+    }
+
+    /// Waits until the last connection is gone.
+    pub fn until_drained(&mut self) {
+        let TestServer { runtime, serving, .. } = self;
+        let drained = async { tokio::time::timeout(Duration::from_secs(20), serving).await };
+        runtime.block_on(drained).unwrap().unwrap();
     }
 
     /// GET with the right key.
@@ -200,6 +234,7 @@ pub fn assembled(
         chains.iter().map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone() }).collect();
     Parts {
         config: Config { body_bytes_max: 1 << 16, ..Config::default() },
+        listen: ListenConfig::default(),
         gateway: Gateway::new(gateway::Config::default(), store.clone(), nodes),
         keys: block_on(KeyRing::open(&store, KEY, 0)).unwrap(),
         store,

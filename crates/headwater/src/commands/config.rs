@@ -4,17 +4,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+use super::run_async;
 use crate::cli::ConfigCommand;
 use crate::config::{Flags, Settings, table};
-use crate::say;
+use crate::server::chains;
+use crate::{say, telemetry};
 
 pub fn run(command: &ConfigCommand) -> Result<ExitCode> {
     let (ConfigCommand::Check(args) | ConfigCommand::Print(args)) = command;
     let settings = Settings::load(&Flags::from(args))?;
-    let table = table(&settings)?;
-    api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
-    api::Labels::read(&settings.api.labels)?;
-    api::TokenLists::read(&settings.price.token_lists)?;
+    run_async(async { check(&settings) })?;
     match command {
         ConfigCommand::Check(_) => say("the configuration is good")?,
         ConfigCommand::Print(_) => {
@@ -23,4 +22,19 @@ pub fn run(command: &ConfigCommand) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// By the very functions that a server calls when it starts, so that it refuses what this does and no more.
+fn check(settings: &Settings) -> Result<()> {
+    telemetry::filter(&settings.log)?;
+    let table = table(settings)?;
+    for (name, section) in &settings.chains {
+        let chain = chains::find(&table, name)?;
+        rpc::Pool::check(chains::pool_options(chain, section, settings))
+            .with_context(|| format!("chain '{name}'"))?;
+    }
+    api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
+    api::Labels::read(&settings.api.labels)?;
+    api::TokenLists::read(&settings.price.token_lists)?;
+    Ok(())
 }

@@ -65,6 +65,8 @@ fn settings(
     settings.store.path = folder.to_owned();
     settings.auth.bootstrap_key = key.to_owned();
     settings.log.filter = "warn".into();
+    // Nobody balances between demos.
+    settings.listen.drain_notice_ms = 0;
     let mut upstream = rpc::UpstreamConfig::from_url(node.url());
     upstream.ws_url = Some(node.ws_url());
     let section = ChainSection {

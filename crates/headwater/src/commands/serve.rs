@@ -14,24 +14,39 @@ use crate::progress_bar::Bar;
 use crate::server::{Server, shown};
 use crate::{say, telemetry};
 
+/// How long a server that failed may take to stop in order.
+const FAILED_STOP: Duration = Duration::from_secs(20);
+
 pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(args))?;
     telemetry::logs(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let stop = stop_asked()?;
-        let server = Server::start(&settings, args.role == Role::All).await?;
+        let mut server = Server::start(&settings, args.role == Role::All).await?;
         for address in &server.addresses {
-            say(&format!("headwater listens on http://{address}"))?;
+            // A stdout that is closed is no reason not to serve.
+            let _ = say(&format!("headwater listens on http://{address}"));
         }
         tracing::info!(data = %shown(&settings.store.path), chains = settings.chains.len(), "started");
         let bars: Vec<_> = server.ingests.iter().map(|i| tokio::spawn(show(i.clone()))).collect();
-        stop.await;
-        tracing::info!("stopping");
+        let failure = tokio::select! {
+            () = stop => None,
+            error = server.failed() => Some(error),
+        };
         bars.iter().for_each(tokio::task::JoinHandle::abort);
-        server.stop().await
-    })?;
-    Ok(ExitCode::SUCCESS)
+        let Some(error) = failure else {
+            tracing::info!("stopping");
+            return server.stop().await;
+        };
+        tracing::error!(%error, "stopping: this process cannot go on");
+        // What has failed may also keep it from stopping in order.
+        let _ = tokio::time::timeout(FAILED_STOP, server.stop()).await;
+        Err(error)
+    });
+    // A write that hangs would be waited for here.
+    runtime.shutdown_timeout(FAILED_STOP);
+    served.map(|()| ExitCode::SUCCESS)
 }
 
 /// The filling of a chain's history, from when it starts until it is done.

@@ -1,7 +1,9 @@
 //! The merged configuration: defaults compiled in, then file, then environment, then flags.
 
 mod chain_section;
+mod check;
 mod merge;
+mod toml_error;
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +17,7 @@ const DEFAULTS: &str = include_str!("../../config.default.toml");
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    pub listen: Listen,
+    pub listen: api::ListenConfig,
     pub store: StoreSettings,
     pub auth: Auth,
     pub api: api::Config,
@@ -25,15 +27,6 @@ pub struct Settings {
     pub rpc: rpc::PoolConfig,
     pub log: Log,
     pub chains: std::collections::BTreeMap<String, ChainSection>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Listen {
-    pub all: String,
-    pub data: String,
-    pub rpc: String,
-    pub admin: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -96,14 +89,17 @@ impl Settings {
         environment: impl Iterator<Item = (String, String)>,
     ) -> Result<Self> {
         let mut table: toml::Table = DEFAULTS.parse().context("the defaults compiled in")?;
-        if let Some(path) = &flags.config {
-            merge::over(&mut table, read(path)?);
+        let text = flags.config.as_deref().map(read).transpose()?;
+        let file = flags.config.as_deref().zip(text.as_deref());
+        if let Some((path, text)) = file {
+            let top = text.parse().map_err(|error| toml_error::unreadable(path, text, &error))?;
+            merge::over(&mut table, top);
         }
         for (name, value) in environment {
             merge::variable(&mut table, &name, &value)?;
         }
-        let mut settings: Settings =
-            toml::Value::Table(table).try_into().context("the configuration does not fit")?;
+        let settings = toml::Value::Table(table).try_into::<Settings>();
+        let mut settings = settings.map_err(|error| toml_error::misfit(&error, file))?;
         settings.apply(flags)?;
         settings.check()?;
         Ok(settings)
@@ -131,35 +127,25 @@ impl Settings {
         Ok(())
     }
 
-    fn check(&self) -> Result<()> {
-        let api = &self.api;
-        anyhow::ensure!(
-            (1..=api.limit_max).contains(&api.limit_default),
-            "api.limit_default ({}) must be from 1 to api.limit_max ({})",
-            api.limit_default,
-            api.limit_max
-        );
-        anyhow::ensure!(self.gateway.batch_max > 0, "gateway.batch_max must be at least 1");
-        for address in [&self.listen.all, &self.listen.data, &self.listen.rpc] {
-            let parsed = address.parse::<std::net::SocketAddr>();
-            anyhow::ensure!(
-                address.is_empty() || parsed.is_ok(),
-                "listen address '{address}' is not of the form IP:PORT"
-            );
-        }
-        Ok(())
+    /// Files that connections to nodes may take at once.
+    pub fn node_files(&self) -> u64 {
+        let nodes = self.chains.values().flat_map(|section| &section.upstreams);
+        let files = |node: &rpc::UpstreamConfig| {
+            node.max_concurrency.unwrap_or(self.rpc.max_concurrency_per_upstream) as u64 + 4
+        };
+        nodes.map(files).sum()
     }
 }
 
-fn read(path: &Path) -> Result<toml::Table> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the configuration file {}", path.display()))?;
-    text.parse().with_context(|| format!("the configuration file {}", path.display()))
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the configuration file {}", path.display()))
 }
 
 fn pair<'a>(flag: &'a str, name: &str, form: &str) -> Result<(&'a str, &'a str)> {
     let split = flag.split_once('=').filter(|(a, b)| !a.is_empty() && !b.is_empty());
-    split.with_context(|| format!("{name} {flag}: give it as {form}"))
+    // Not quoted: a URL may hold a key.
+    split.with_context(|| format!("{name}: give it as {form}"))
 }
 
 #[cfg(test)]
@@ -175,6 +161,7 @@ mod tests {
     fn the_defaults_are_complete_and_agree_with_the_code() {
         let settings = load(&[]).unwrap();
         assert_eq!(settings.api, api::Config::default());
+        assert_eq!(settings.listen, api::ListenConfig::default());
         assert_eq!(settings.price, api::PriceConfig::default());
         assert_eq!(settings.gateway, gateway::Config::default());
         assert_eq!(settings.ingest, ingest::Config::default());
@@ -185,13 +172,13 @@ mod tests {
     fn variables_reach_every_depth_and_keep_strings_strings() {
         let settings = load(&[
             ("HEADWATER__API__LIMIT_MAX", "200"),
-            ("HEADWATER__AUTH__BOOTSTRAP_KEY", "12e5"),
+            ("HEADWATER__AUTH__BOOTSTRAP_KEY", "1234567890123456e5"),
             ("HEADWATER__CHAINS__ETH__UPSTREAMS", "[\"http://127.0.0.1:8545\"]"),
             ("HEADWATER__CHAINS__ETH__FROM_BLOCK", "17"),
         ])
         .unwrap();
         assert_eq!(settings.api.limit_max, 200);
-        assert_eq!(settings.auth.bootstrap_key, "12e5");
+        assert_eq!(settings.auth.bootstrap_key, "1234567890123456e5");
         assert_eq!(settings.chains["eth"].from_block, Some(17));
         assert_eq!(settings.chains["eth"].upstreams.len(), 1);
     }
@@ -203,6 +190,16 @@ mod tests {
             ("HEADWATER__API__LIMIT_MAX", "many", "limit_max"),
             ("HEADWATER__API__LIMIT_DEFAULT", "900", "api.limit_default (900)"),
             ("HEADWATER__LISTEN__ALL", "localhost", "'localhost'"),
+            ("HEADWATER__LISTEN__ALL", "", "listen.all is empty"),
+            ("HEADWATER__LISTEN__ADMIN", "localhost", "listen.admin"),
+            ("HEADWATER__LISTEN__ADMIN", "127.0.0.1:8080", "is the port of listen.all already"),
+            ("HEADWATER__LISTEN__RPC", "0.0.0.0:8080", "is the port of listen.all already"),
+            ("HEADWATER__LISTEN__CONNECTIONS_MAX", "0", "listen.connections_max (0)"),
+            ("HEADWATER__LISTEN__TRUSTED_PROXIES", "[\"nginx\"]", "'nginx' is neither an address"),
+            ("HEADWATER__AUTH__BOOTSTRAP_KEY", "a", "too weak"),
+            ("HEADWATER__AUTH__BOOTSTRAP_KEY", "aaaaaaaaaaaaaaaaaaaaaaa", "too weak"),
+            ("HEADWATER__AUTH__BOOTSTRAP_KEY", "01234567/89abcdef", "do not fit into a URL"),
+            ("HEADWATER__PRICE__NODE_QUESTIONS_MAX", "0", "price.node_questions_max"),
         ] {
             let error = format!("{:#}", load(&[(name, value)]).unwrap_err());
             assert!(error.contains(expected), "{name}: {error}");
@@ -211,7 +208,8 @@ mod tests {
 
     #[test]
     fn a_printed_configuration_hides_secrets() {
-        let mut settings = load(&[("HEADWATER__AUTH__BOOTSTRAP_KEY", "geheim")]).unwrap();
+        let mut settings =
+            load(&[("HEADWATER__AUTH__BOOTSTRAP_KEY", "geheim-0123456789")]).unwrap();
         let flags =
             Flags { rpc: vec!["eth=https://node.example/geheim".into()], ..Flags::default() };
         settings.apply(&flags).unwrap();

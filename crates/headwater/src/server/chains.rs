@@ -29,9 +29,7 @@ pub async fn start(
 ) -> Result<Chains> {
     let mut chains = Chains::default();
     for (name, section) in &settings.chains {
-        let alias = format!("chain-{name}");
-        let chain = table.find(name).or_else(|| table.find(&alias));
-        let chain = Arc::new(chain.with_context(|| format!("chain '{name}'"))?.clone());
+        let chain = Arc::new(find(table, name)?.clone());
         let redecode = chains.add_target(store, &chain, settings).await?;
         if section.upstreams.is_empty() {
             chains.served.push(ServedChain { chain, pool: None, ingest: None, redecode });
@@ -55,6 +53,13 @@ pub async fn start(
     }
     chains.add_stored(store, table, settings).await?;
     Ok(chains)
+}
+
+/// A chain of the configuration.
+pub fn find<'a>(table: &'a ChainTable, name: &str) -> Result<&'a Chain> {
+    let alias = format!("chain-{name}");
+    let chain = table.find(name).or_else(|| table.find(&alias));
+    chain.with_context(|| format!("chain '{name}'"))
 }
 
 impl Chains {
@@ -102,12 +107,17 @@ fn status_fn<T: serde::Serialize>(now: impl Fn() -> T + Send + Sync + 'static) -
 }
 
 fn start_pool(chain: &Chain, section: &ChainSection, settings: &Settings) -> Result<Arc<Pool>> {
-    Ok(Pool::start(PoolOptions {
+    Ok(Pool::start(pool_options(chain, section, settings))?)
+}
+
+/// What a chain's pool is started with; `config check` asks whether it could be.
+pub fn pool_options(chain: &Chain, section: &ChainSection, settings: &Settings) -> PoolOptions {
+    PoolOptions {
         chain_id: chain.id.0,
         chain_label: chain.slug.clone(),
         upstreams: section.upstreams.clone(),
         config: settings.rpc.clone(),
         // Twice a block at the chain's pace, so that a head is seen half a block late at most.
         poll_interval: Duration::from_millis((chain.block_time_ms / 2).clamp(100, 5_000)),
-    })?)
+    }
 }

@@ -1,15 +1,14 @@
 //! The parts put together: store, pools, ingest, gateway, HTTP.
 
-mod chains;
+pub mod chains;
 mod listeners;
 mod problems;
 
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use api::cursor::CursorKey;
 use api::keys::KeyRing;
 use api::{App, Parts, ProblemsFn};
@@ -17,18 +16,16 @@ use gateway::{ChainNode, Gateway};
 use ingest::ChainIngest;
 use model::chain::ChainTable;
 use rand::RngCore;
-use store::Store;
+use store::{Store, WriteState};
 
 use crate::config::{self, Settings};
+use crate::file_limit;
 use crate::open_store::open_store;
 use crate::redecode::RedecodeWorker;
 use crate::telemetry;
 use chains::Chains;
 use listeners::Listeners;
 use problems::problems_fn;
-
-/// How long requests under way may take to end after the word to stop.
-const DRAIN: Duration = Duration::from_secs(15);
 
 pub struct Server {
     pub app: App,
@@ -49,16 +46,34 @@ impl Server {
         let redecode = RedecodeWorker::start(&store, targets);
         let problems = problems_fn(store.clone(), ingests.clone());
         let app = app(settings, &store, table, served, &redecode, problems).await?;
-        let (listeners, addresses) = Listeners::start(settings, &app).await?;
+        let files = file_limit::plan(settings.node_files());
+        let (listeners, addresses) = Listeners::start(settings, &app, files).await?;
         Ok(Server { app, ingests, addresses, redecode, listeners, store })
+    }
+
+    /// Ends with what this process cannot go on after.
+    pub async fn failed(&mut self) -> anyhow::Error {
+        let mut writes = self.store.watch_write_state();
+        let given_up = async {
+            match writes
+                .wait_for(|state| matches!(state, WriteState::Failed { .. }))
+                .await
+                .as_deref()
+            {
+                Ok(WriteState::Failed { reason, advice }) => anyhow!("{reason}; {advice}"),
+                _ => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            error = given_up => error,
+            () = self.listeners.ended() => anyhow!("a listener ended by itself; please report this"),
+        }
     }
 
     /// Takes no more requests, lets those under way end, and leaves everything on disk.
     pub async fn stop(mut self) -> Result<()> {
         self.app.stop();
-        if tokio::time::timeout(DRAIN, self.listeners.stop()).await.is_err() {
-            tracing::warn!("some requests did not end in time");
-        }
+        self.listeners.stop().await;
         self.redecode.stop().await;
         self.ingests.iter().for_each(|ingest| ingest.pool.shutdown());
         self.ingests.clear();
@@ -88,6 +103,7 @@ async fn app(
     let verified = api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
     Ok(App::new(Parts {
         config: settings.api.clone(),
+        listen: settings.listen.clone(),
         store: store.clone(),
         table,
         gateway: Gateway::new(settings.gateway.clone(), store.clone(), nodes),

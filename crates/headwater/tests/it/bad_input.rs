@@ -58,6 +58,10 @@ impl Case {
         let shown: String = self.target.chars().take(200).collect();
         let what = format!("{} {shown}: {} {}", self.method, answer.status, answer.body);
         assert_eq!(answer.status, self.status, "{what}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{what}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{what}");
+        assert!(answer.header("date").is_some_and(|date| date.ends_with(" GMT")), "{what}");
+        assert!(!answer.body.contains(KEY), "{what}");
         let id = answer.header("x-request-id").unwrap_or_else(|| panic!("no request id: {what}"));
         assert!(!id.is_empty(), "{what}");
         if self.method == "HEAD" || answer.status == 204 {
@@ -243,9 +247,12 @@ fn keys(wallet: &str) -> Vec<Case> {
         post(rpc, 401, "invalid token").at(format!("/{CHAIN}/%20")),
         post(rpc, 400, "cannot be read as UTF-8").at(format!("/{CHAIN}/%FF")),
         post(rpc, 200, "0x539").at(format!("/{SLUG}/{KEY}")),
-        // The chain is looked at first: it is no secret.
-        post(rpc, 404, "no chain 'nowhere' here; served chains: chain-1337").at("/nowhere/wrong"),
-        post(rpc, 404, "no chain 'eth' here").at(format!("/eth/{KEY}")),
+        // The key is looked at first: without one nobody learns which chains there are, and a key that stands in the
+        // wrong place is not quoted.
+        post(rpc, 401, "invalid token").at("/nowhere/wrong"),
+        post(rpc, 401, "invalid token").at(format!("/{KEY}/{CHAIN}")),
+        post(rpc, 404, "no such chain here; served chains: chain-1337").at(format!("/eth/{KEY}")),
+        post(rpc, 404, "no such chain here; served chains: chain-1337").at(format!("/{KEY}/{KEY}")),
     ]
 }
 
@@ -288,6 +295,10 @@ fn bodies() -> Vec<Case> {
         post(call, 415, "is not taken").with(&[("content-type", ";;")]),
         post(call, 200, "0x539").with(&[("content-type", "application/json; charset=utf-8")]),
         post(call, 200, "0x539").with(&[]),
+        post(call, 415, "content encoding gzip is not taken; send plain application/json")
+            .with(&[("content-type", "application/json"), ("content-encoding", "gzip")]),
+        post(call, 200, "0x539").with(&[("content-encoding", "identity")]),
+        post(call, 400, "the Host header is given twice").with(&[("host", "other")]),
     ]
 }
 

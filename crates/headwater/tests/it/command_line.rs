@@ -42,7 +42,24 @@ fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
         ("[chains.mine]\nid = 1", "id 1 is `eth` already"),
         ("[chains.mine]\nid = 77\ncontracts_of = \"nowhere\"", "contracts_of names 'nowhere'"),
         ("[listen]\nall = \"localhost:80\"", "listen address 'localhost:80'"),
-        ("[api]\nwire_profile = \"xml\"", "xml"),
+        ("[api]\nwire_profile = \"geheim\"", "line 2, key api.wire_profile: unknown variant"),
+        ("[auth]\nbootstrap_key = geheim", "line 2, column"),
+        ("[chains.eth]\nupstreams = [\"geheim\"]", "chain 'eth'"),
+        ("[chains.eth]\nupstreams = [\"ftp://geheim\"]", "must start with http://"),
+        (
+            "[chains.eth]\nupstreams = [{ url = \"http://n\", headers = { x = \"geheim\\n\" } }]",
+            "header x has a name or value",
+        ),
+        (
+            "[chains.eth]\nupstreams = [{ url = \"http://n\", ws_url = \"http://geheim\" }]",
+            "the WebSocket URL must start with ws://",
+        ),
+        ("[log]\nfilter = \"a=b=c\"", "log.filter 'a=b=c' is not a filter"),
+        ("[listen]\nall = \"\"", "listen.all is empty"),
+        ("[listen]\nrpc = \"127.0.0.1:8080\"", "is the port of listen.all already"),
+        ("[listen]\nadmin = \"nowhere\"", "listen.admin"),
+        ("[listen]\nidle_timeout_ms = 0", "listen.idle_timeout_ms (0) must be at least 1"),
+        ("[price]\ntoken_lists = [\"/no/such/list.json\"]", "/no/such/list.json"),
         ("[api]\nlabels = [\"/no/such/labels.csv\"]", "labels file /no/such/labels.csv"),
         (
             "[api]\nverified_collections = [\"/no/such/verified.csv\"]",
@@ -54,6 +71,11 @@ fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{content}");
         assert!(told.starts_with("headwater: ") && told.contains(says), "{content}: {told}");
+        assert!(!told.contains("geheim"), "{content}: {told}");
+        // And the other way round: what is refused here is refused there, in the same words.
+        let data = folder.path().join("data");
+        let serve = run(["serve", "--config", file, "--data", data.to_str().unwrap()]);
+        assert_eq!((serve.status.code(), text(&serve.stderr)), (Some(1), told), "{content}");
     }
     let missing = run(["config", "check", "--config", "/no/such/file.toml"]);
     assert!(

@@ -20,6 +20,7 @@ mod world;
 
 mod answers;
 mod bad_input;
+mod broken_stderr;
 mod command_line;
 mod coverage;
 mod demo;
@@ -38,3 +39,5 @@ mod repeats;
 mod secrets;
 mod simulated;
 mod snapshots;
+mod stopping;
+mod storm;

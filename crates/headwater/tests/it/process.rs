@@ -19,6 +19,8 @@ fn command() -> Command {
         }
     }
     command.env("HEADWATER__AUTH__BOOTSTRAP_KEY", KEY);
+    // No balancer has to be told.
+    command.env("HEADWATER__LISTEN__DRAIN_NOTICE_MS", "0");
     command
 }
 
@@ -104,9 +106,33 @@ impl Serve {
         self.set(&format!("listen.{host}"), "127.0.0.1:0")
     }
 
+    /// Under a limit of open files, in the words of the shell: `-n 1024`, `-Sn 1024`.
+    pub fn under_file_limit(self, limit: &str) -> Self {
+        self.through_shell(&format!("ulimit {limit}"))
+    }
+
+    /// Started by a shell that does this before.
+    pub fn through_shell(self, before: &str) -> Self {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(format!("{before} && exec \"$0\" \"$@\""));
+        command.arg(self.command.get_program()).args(self.command.get_args());
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        Serve { command, ..self }
+    }
+
     pub fn start(self) -> Server {
+        let stderr = self.stderr.clone();
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(stderr).unwrap();
+        self.start_logging_to(log.into())
+    }
+
+    pub fn start_logging_to(self, log: Stdio) -> Server {
         let Serve { mut command, stderr, listeners } = self;
-        let log = std::fs::OpenOptions::new().create(true).append(true).open(&stderr).unwrap();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().unwrap();
         let lines = lines_of(child.stdout.take().unwrap());
@@ -173,9 +199,21 @@ impl Server {
     }
 
     /// The word to stop; gives how it ended.
-    pub fn terminate(mut self) -> ExitStatus {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    pub fn terminate(self) -> ExitStatus {
+        self.signal("TERM");
+        self.wait()
+    }
+
+    pub fn signal(&self, name: &str) {
+        let (name, pid) = (format!("-{name}"), self.pid().to_string());
+        assert!(Command::new("kill").args([name, pid]).status().unwrap().success());
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn wait(mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 

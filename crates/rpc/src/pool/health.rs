@@ -5,6 +5,7 @@
 
 use super::backoff::Backoff;
 use crate::error::{Error, error_chain};
+use crate::wall_clock;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::time::Duration;
@@ -66,7 +67,7 @@ pub struct Moment {
 
 impl Moment {
     pub fn now() -> Self {
-        Self { instant: Instant::now(), timestamp: Timestamp::now() }
+        Self { instant: Instant::now(), timestamp: wall_clock::now() }
     }
 }
 

@@ -60,6 +60,11 @@ impl Pool {
         Ok(Arc::new(Self { shared, tasks: Mutex::new(tasks) }))
     }
 
+    /// Whether a pool could be started with these: refuses exactly what `start` does.
+    pub fn check(options: PoolOptions) -> Result<(), Error> {
+        Shared::new(options).map(drop)
+    }
+
     /// The best head over the healthy upstreams, as it is: it can go down or sideways, and
     /// consumers find reorgs by hash. Keeps its last value while nobody is healthy.
     pub fn heads(&self) -> Receiver<Option<Head>> {

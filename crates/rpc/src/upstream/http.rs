@@ -6,6 +6,7 @@ use crate::budget::{Bound, Held, OverBudget};
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::error::Error;
 use crate::limiter::parse_retry_after;
+use crate::wall_clock;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
@@ -72,7 +73,7 @@ impl Http {
         let retry_after = response
             .headers()
             .get(RETRY_AFTER)
-            .and_then(|value| parse_retry_after(value.to_str().ok()?, jiff::Timestamp::now()));
+            .and_then(|value| parse_retry_after(value.to_str().ok()?, wall_clock::now()));
         let body = self.read(response, limit).await?;
         Ok(Reply { status, retry_after, body })
     }

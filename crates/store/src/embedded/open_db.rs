@@ -86,7 +86,11 @@ impl OpenDb {
     /// With the format that it has.
     fn open_engine(options: &Options, state: &FolderState) -> Result<(Self, u32), Error> {
         let path = &options.path;
-        let db = Database::builder(path)
+        let mut builder = Database::builder(path);
+        if let Some(files) = options.open_files_max {
+            builder = builder.max_cached_files(Some(files));
+        }
+        let db = builder
             .cache_size(options.cache_bytes)
             .manual_journal_persist(true)
             // What is read again at the next start: a second or two of work.

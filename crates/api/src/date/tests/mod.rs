@@ -88,6 +88,12 @@ const REFUSED: &[&str] = &[
     "2024 10:00",
     "Mar 1 2024 10",
     "Mar 1 2024 1000",
+    // weekdays of other dates
+    "Mon, 01 Mar 2024",
+    "Sat, 01 Mar 2024 10:00:00 +0100",
+    "Mon Mar  1 10:00:30 2024",
+    "Thursday, March 1, 2024",
+    "Sun 2024/03/01",
 ];
 
 #[test]

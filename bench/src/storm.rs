@@ -1,0 +1,111 @@
+//! (h) A client's answers while strangers by the thousand hold connections, against its answers without them.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use testkit::{SharedChain, SimConfig, SimNode, Strangers, shared, write};
+
+use crate::ingest_rate::wait_until;
+use crate::process::{KEY, Server, resident_mib, serve_under};
+use crate::say;
+
+const HISTORY: usize = 50;
+/// A question every so often, as from a page that somebody looks at.
+const ASK_EVERY: Duration = Duration::from_millis(20);
+/// Of new blocks meanwhile.
+const BLOCK_EVERY: Duration = Duration::from_millis(500);
+/// From so many addresses; the client has its own.
+const ADDRESSES: usize = 200;
+/// Longer than that is no answer.
+const GIVE_UP: Duration = Duration::from_secs(10);
+
+#[derive(Default)]
+struct Asked {
+    times_ms: Vec<f64>,
+    /// Attempts that were shed, or broke off, and were made again; their time is part of the answer's.
+    again: u64,
+}
+
+pub struct Options<'a> {
+    pub headwater: &'a Path,
+    pub strangers: usize,
+    pub lasts: Duration,
+    /// As the shell's `ulimit` takes it: `-n 1024`.
+    pub file_limit: &'a str,
+}
+
+pub async fn run(options: &Options<'_>) -> Result<()> {
+    let chain = shared(SimConfig { txs_per_block: 150, ..SimConfig::seeded(5) });
+    write(&chain).extend(HISTORY);
+    let node = SimNode::start(chain.clone()).await?;
+    let folder = tempfile::tempdir()?;
+    let arguments = ["--rpc".to_owned(), format!("1337={}", node.url())];
+    let data = folder.path().join("data");
+    let server = serve_under(options.file_limit, options.headwater, &data, &arguments).await?;
+    wait_until(&server.url, "chain-1337", HISTORY as u64 + 1).await?;
+    let address: SocketAddr = server.url.trim_start_matches("http://").parse()?;
+    let quiet_lasts = options.lasts.min(Duration::from_secs(20));
+    let quiet = ask(&server, &chain, quiet_lasts).await?;
+    let before_mib = resident_mib(&server);
+    let strangers = Strangers::start(address, options.strangers, ADDRESSES);
+    let stormy = ask(&server, &chain, options.lasts).await?;
+    let (tally, during_mib) = (strangers.tally(), resident_mib(&server));
+    drop(strangers);
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let (a, b) = (at(&quiet, 0.99), at(&stormy, 0.99));
+    let Options { strangers, file_limit, .. } = options;
+    say(&format!(
+        "(h) {strangers} strangers under ulimit {file_limit}, a question every {} ms: \
+         p50 {:.1} ms (quiet {:.1}), p99 {b:.1} ms (quiet {a:.1}, x{:.1}), max {:.1} ms; {} answers, {} attempts again; \
+         strangers connected {} times, {} ended by the server; resident {before_mib:.0} MiB before, {during_mib:.0} during, {:.0} after",
+        ASK_EVERY.as_millis(),
+        at(&stormy, 0.5),
+        at(&quiet, 0.5),
+        b / a,
+        at(&stormy, 1.0),
+        stormy.times_ms.len(),
+        stormy.again,
+        tally.connected,
+        tally.ended,
+        resident_mib(&server),
+    ))?;
+    let head = testkit::read(&chain).head_number();
+    wait_until(&server.url, "chain-1337", head + 1).await.context("ingest did not go on")?;
+    server.process.stop()
+}
+
+async fn ask(server: &Server, chain: &SharedChain, lasts: Duration) -> Result<Asked> {
+    let url = format!(
+        "{}/api/v2.2/{:#x}?chain=1337&limit=25",
+        server.url,
+        alloy_primitives::Address::ZERO
+    );
+    let client = reqwest::Client::builder().timeout(GIVE_UP).build()?;
+    let (began, mut block, mut asked) = (Instant::now(), Instant::now(), Asked::default());
+    while began.elapsed() < lasts {
+        if block.elapsed() >= BLOCK_EVERY {
+            block = Instant::now();
+            write(chain).extend(1);
+        }
+        let started = Instant::now();
+        loop {
+            let answer = client.get(&url).header("x-api-key", KEY).send().await;
+            if answer.is_ok_and(|answer| answer.status().is_success()) {
+                break;
+            }
+            asked.again += 1;
+            anyhow::ensure!(started.elapsed() < GIVE_UP, "no answer within {GIVE_UP:?}");
+        }
+        asked.times_ms.push(started.elapsed().as_secs_f64() * 1e3);
+        tokio::time::sleep(ASK_EVERY).await;
+    }
+    asked.times_ms.sort_by(f64::total_cmp);
+    Ok(asked)
+}
+
+fn at(asked: &Asked, share: f64) -> f64 {
+    let last = asked.times_ms.len().saturating_sub(1);
+    asked.times_ms.get((last as f64 * share) as usize).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,68 @@
+//! The listener: takes connections, serves requests on them, and lets none last longer than it may.
+//!
+//! In: a listener, a router, the limits. Must not know: what is served.
+
+mod accept;
+mod activity;
+mod address;
+mod answer_body;
+mod connections;
+mod one_connection;
+mod stream;
+
+use std::sync::Arc;
+
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::watch;
+
+pub use address::AddressRange;
+pub use connections::{Connections, Limits};
+
+use crate::admin::LocalSocket;
+use crate::app::App;
+use crate::listen_config::ListenConfig;
+use crate::router::{Hosts, router};
+use accept::Acceptor;
+use stream::Listener;
+
+/// How far stopping has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    Serving,
+    /// Requests are still taken, but every answer asks the client to come back on another connection.
+    Notice,
+    /// No new connections; requests under way end.
+    Draining,
+}
+
+/// The owner's own connections: few, and no stranger's.
+const LOCAL_CONNECTIONS_MAX: usize = 64;
+
+/// Ends when the stage is `Draining` and the requests under way have ended.
+pub async fn serve(
+    listener: TcpListener,
+    app: App,
+    hosts: Hosts,
+    connections: Arc<Connections>,
+    stage: watch::Receiver<Stage>,
+) {
+    let h2_streams_max = app.parts.listen.h2_streams_max;
+    let header_bytes_max = app.parts.listen.header_bytes_max;
+    let router = router(app, hosts);
+    let listener = Listener::Tcp(listener);
+    Acceptor { listener, router, connections, h2_streams_max, header_bytes_max }.run(stage).await;
+}
+
+/// The admin surface on a socket that only the owner of the data folder can open: no key is asked for.
+pub async fn serve_local(listener: UnixListener, app: App, stage: watch::Receiver<Stage>) {
+    let hosts = Hosts { data: false, rpc: false, admin: true };
+    let listen =
+        ListenConfig { connections_max: LOCAL_CONNECTIONS_MAX, ..app.parts.listen.clone() };
+    let connections = Connections::new(Limits::new(&listen, LOCAL_CONNECTIONS_MAX));
+    let sweep = tokio::spawn(connections.clone().sweep());
+    let router = router(app, hosts).layer(axum::Extension(LocalSocket));
+    let ListenConfig { h2_streams_max, header_bytes_max, .. } = listen;
+    let listener = Listener::Unix(listener);
+    Acceptor { listener, router, connections, h2_streams_max, header_bytes_max }.run(stage).await;
+    sweep.abort();
+}

@@ -1,0 +1,146 @@
+//! A client's socket, watched: what comes in and goes out is told to the connection's activity.
+
+use std::io::{self, IoSlice};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+
+use super::connections::Connection;
+
+/// What the system may hold that was written and not sent yet, so that whoever does not read costs little.
+const UNSENT_BYTES_MAX: u32 = 128 << 10;
+
+pub enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+pub enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Listener {
+    /// The address is none for a socket that only its owner can open.
+    pub async fn accept(&self) -> io::Result<(Stream, Option<IpAddr>)> {
+        match self {
+            Listener::Tcp(listener) => {
+                let (stream, peer) = listener.accept().await?;
+                // Small answers must not wait for more to say.
+                let _ = stream.set_nodelay(true);
+                #[cfg(target_os = "linux")]
+                let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
+                Ok((Stream::Tcp(stream), Some(peer.ip())))
+            }
+            Listener::Unix(listener) => Ok((Stream::Unix(listener.accept().await?.0), None)),
+        }
+    }
+}
+
+impl Stream {
+    /// Says a few words if that can be done at once, whatever the client sent.
+    pub fn refuse(&self, words: &[u8]) {
+        let mut ignored = [0u8; 1024];
+        // What was sent and not read would turn the end into a reset, and the words would be lost.
+        let _ = match self {
+            Stream::Tcp(stream) => stream.try_read(&mut ignored).and(stream.try_write(words)),
+            Stream::Unix(stream) => stream.try_write(words),
+        };
+    }
+}
+
+pub struct Watched {
+    stream: Stream,
+    connection: Arc<Connection>,
+}
+
+impl Watched {
+    pub fn new(stream: Stream, connection: Arc<Connection>) -> Self {
+        Watched { stream, connection }
+    }
+
+    fn told(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match &outcome {
+            Poll::Ready(Ok(bytes)) => self.connection.activity(|activity| activity.wrote(*bytes)),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.connection.activity(|activity| activity.blocked(Instant::now())),
+        }
+        outcome
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let (true, Stream::Tcp(stream)) = (self.connection.is_stalled(), &self.stream) {
+            // Else the system would go on offering the rest to a client that does not read.
+            let _ = stream.set_zero_linger();
+        }
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let outcome = match &mut self.stream {
+            Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
+            Stream::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
+        };
+        if buf.filled().len() > before {
+            self.connection.activity(|activity| activity.read(Instant::now()));
+        }
+        outcome
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = match &mut self.stream {
+            Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
+            Stream::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
+        };
+        self.told(outcome)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = match &mut self.stream {
+            Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Stream::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+        };
+        self.told(outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Tcp(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Unix(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a server would refuse: settings that make no sense by themselves. What needs files or nodes' URLs is
+//! checked where it is read.
+
+use std::net::SocketAddr;
+
+use anyhow::{Result, ensure};
+
+use super::Settings;
+
+/// The calls of one batch that are answered at once have to fit.
+const IN_FLIGHT_BYTES_MIN: u64 = 16 << 20;
+/// Short keys are guessed: sixteen characters of hex are 64 bits.
+const KEY_CHARS_MIN: usize = 16;
+/// "aaaaaaaaaaaaaaaa" is no key, either.
+const KEY_LETTERS_MIN: usize = 6;
+
+impl Settings {
+    pub(super) fn check(&self) -> Result<()> {
+        self.check_numbers()?;
+        self.check_listeners()?;
+        self.check_key()?;
+        let store = &self.store.path;
+        ensure!(!store.as_os_str().is_empty(), "store.path is empty");
+        ensure!(
+            !store.exists() || store.is_dir(),
+            "store.path {} is not a folder",
+            store.display()
+        );
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<()> {
+        let (api, price) = (&self.api, &self.price);
+        ensure!(
+            (1..=api.limit_max).contains(&api.limit_default),
+            "api.limit_default ({}) must be from 1 to api.limit_max ({})",
+            api.limit_default,
+            api.limit_max
+        );
+        for (name, value) in [
+            ("gateway.batch_max", self.gateway.batch_max as u64),
+            ("api.body_bytes_max", api.body_bytes_max as u64),
+            ("api.request_timeout_ms", api.request_timeout_ms),
+            ("api.batch_response_bytes_max", api.batch_response_bytes_max as u64),
+            ("price.node_questions_max", price.node_questions_max as u64),
+            ("price.node_timeout_ms", price.node_timeout_ms),
+        ] {
+            ensure!(value > 0, "{name} must be at least 1");
+        }
+        ensure!(
+            api.response_bytes_in_flight_max >= IN_FLIGHT_BYTES_MIN,
+            "api.response_bytes_in_flight_max ({}) must be at least {IN_FLIGHT_BYTES_MIN}",
+            api.response_bytes_in_flight_max
+        );
+        self.listen.check().map_err(anyhow::Error::msg)
+    }
+
+    fn check_listeners(&self) -> Result<()> {
+        let listen = &self.listen;
+        let all = [
+            ("all", &listen.all),
+            ("data", &listen.data),
+            ("rpc", &listen.rpc),
+            ("admin", &listen.admin),
+        ];
+        ensure!(!listen.all.is_empty(), "listen.all is empty; give IP:PORT");
+        let mut seen: Vec<(&str, SocketAddr)> = Vec::new();
+        for (name, text) in all.into_iter().filter(|(_, text)| !text.is_empty()) {
+            let Ok(address) = text.parse::<SocketAddr>() else {
+                anyhow::bail!("listen.{name}: listen address '{text}' is not of the form IP:PORT");
+            };
+            let other = seen.iter().find(|(_, other)| clash(*other, address));
+            if let Some((other, _)) = other {
+                anyhow::bail!("listen.{name} ({text}) is the port of listen.{other} already");
+            }
+            seen.push((name, address));
+        }
+        Ok(())
+    }
+
+    fn check_key(&self) -> Result<()> {
+        let key = &self.auth.bootstrap_key;
+        if key.is_empty() {
+            return Ok(());
+        }
+        let mut letters: Vec<char> = key.chars().collect();
+        letters.sort_unstable();
+        letters.dedup();
+        ensure!(
+            key.chars().count() >= KEY_CHARS_MIN && letters.len() >= KEY_LETTERS_MIN,
+            "auth.bootstrap_key is too weak: at least {KEY_CHARS_MIN} characters, {KEY_LETTERS_MIN} of them \
+             different; `openssl rand -hex 32` makes a good one"
+        );
+        ensure!(
+            key.chars().all(|c| c.is_ascii_graphic() && !"/?#%\\\"".contains(c)),
+            "auth.bootstrap_key has characters that do not fit into a URL's path; use letters, digits, - and _"
+        );
+        Ok(())
+    }
+}
+
+/// The same port twice, unless the system chooses it; the address of all stands for each.
+fn clash(one: SocketAddr, other: SocketAddr) -> bool {
+    let any = one.ip().is_unspecified() || other.ip().is_unspecified();
+    one.port() != 0 && one.port() == other.port() && (any || one.ip() == other.ip())
+}
