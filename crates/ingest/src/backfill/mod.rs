@@ -111,7 +111,7 @@ impl<'a> Backfill<'a> {
             let top = gap.top;
             match self.end.until(top) {
                 Some(until) if Instant::now() < until => {
-                    self.tell_end(top + 1, false);
+                    self.tell_end(top.saturating_add(1), false);
                     return Ok(Filled::UpToEnd { until });
                 }
                 // Only the block in question, not all that would follow.
@@ -187,7 +187,7 @@ impl<'a> Backfill<'a> {
         let was_believed = self.end.until(number).is_some();
         let until = if denied { self.end.nobody_has(number, Instant::now()) } else { None };
         let Some(until) = until else { return Err(Error::NotThere { number }) };
-        self.tell_end(number + 1, !was_believed);
+        self.tell_end(number.saturating_add(1), !was_believed);
         Ok(Some(until))
     }
 
