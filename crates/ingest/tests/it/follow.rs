@@ -174,3 +174,28 @@ async fn a_genesis_alone_is_indexed() {
     assert_eq!(read(&chain).head_number(), 0);
     rig.check(&chain, Dialect::Geth).await;
 }
+
+#[tokio::test]
+async fn the_head_is_followed_while_history_holds_every_place_it_may() {
+    let chain = sim(11, 200);
+    let node = node(&chain).await;
+    // What history asks for never comes, and nobody gives up waiting for it.
+    let hang = Rule::new(Fault::Hang).on_methods(["eth_getBlockReceipts"]).on_blocks(0..=150);
+    node.faults.add(hang);
+    let mut rig = Rig::new(&[&node]).await;
+    rig.upstreams[0].max_concurrency = Some(2);
+    rig.pool.timeout_ms = 600_000;
+    let ingest = rig.start();
+    let waiting = || ingest.pool.status().upstreams[0].waiting;
+    eventually("history queues", || waiting() > 4, waiting).await;
+    for _ in 0..5 {
+        write(&chain).extend(1);
+        let (number, hash) = (read(&chain).head_number(), read(&chain).head().hash);
+        let stored = async || {
+            let stored = rig.summary(number).await.map(|stored| stored.hash);
+            (stored == Some(hash)).then_some(()).ok_or(format!("{:?}", ingest.pool.status()))
+        };
+        eventually_gives("the new head is stored", stored).await;
+        assert!(waiting() > 4, "history still waits");
+    }
+}

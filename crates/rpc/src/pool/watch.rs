@@ -24,8 +24,16 @@ const TOLD_HEADS: usize = 64;
 
 /// Watches for as long as the pool is there, whatever happens to the watcher.
 pub async fn keep(shared: Arc<Shared>, id: UpstreamId) {
+    keep_started_by(&shared, id, || run(&shared, id)).await;
+}
+
+async fn keep_started_by<F: Future<Output = ()>>(
+    shared: &Shared,
+    id: UpstreamId,
+    start: impl FnMut() -> F,
+) {
     let tell = |end: TaskEnd| shared.watcher_ended(id, &end);
-    keep_running(shared.backoff(), || shared.is_closed(), || run(&shared, id), tell).await;
+    keep_running(shared.backoff(), || shared.is_closed(), start, tell).await;
 }
 
 async fn run(shared: &Shared, id: UpstreamId) {
@@ -272,4 +280,49 @@ async fn latest(upstream: &Upstream, id: UpstreamId) -> Result<Head, Error> {
     let answer = upstream.poll(&Call::latest_block()).await?;
     let answer = answer.map_err(|e| upstream.malformed(format!("no latest block: {e}")))?;
     Head::parse(answer.json(), id).ok_or_else(|| upstream.malformed("latest block is no block"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{PoolConfig, UpstreamConfig};
+    use crate::pool::{PoolOptions, status};
+
+    #[tokio::test]
+    async fn a_watcher_that_panics_is_shown_and_watches_again() {
+        let nobody_there =
+            std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let options = PoolOptions {
+            chain_id: 1,
+            chain_label: "eth".into(),
+            upstreams: vec![UpstreamConfig::from_url(format!("http://{nobody_there}"))],
+            config: PoolConfig { backoff_min_ms: 1, ..PoolConfig::default() },
+            poll_interval: Duration::from_secs(1),
+        };
+        let (shared, id) = (Shared::new(options).unwrap(), UpstreamId(0));
+        let mut panics = [true, false].into_iter();
+        let shown = std::cell::RefCell::new(None);
+        let start = || {
+            let panics = panics.next().unwrap_or(false);
+            if !panics {
+                *shown.borrow_mut() = status::of(&shared).upstreams.pop();
+            }
+            let run = run(&shared, id);
+            async move {
+                assert!(!panics, "as if it met what nobody thought of");
+                run.await;
+            }
+        };
+        let mut changes = shared.changes();
+        tokio::select! {
+            () = keep_started_by(&shared, id, start) => panic!("it ended"),
+            changed = changes.changed() => changed.unwrap(),
+        }
+        let shown = shown.into_inner().unwrap();
+        assert_eq!((shown.state, shown.watcher_restarts), (State::Starting, 1));
+        let error = shown.last_error.unwrap().error;
+        assert!(error.contains("its watcher panicked: as if it met"), "{error}");
+        let now = status::of(&shared).upstreams.pop().unwrap();
+        assert_eq!(now.state, State::Dead, "it was probed by the watcher that came after");
+    }
 }
