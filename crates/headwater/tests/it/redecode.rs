@@ -107,6 +107,9 @@ fn the_command_reads_blocks_anew_and_says_what_it_did() {
 fn chains_and_folders_that_hold_nothing_are_told_apart() {
     let place = Place::new();
     let data = place.data("data");
+    let missing = run(place.args("redecode", &data, false, &[]));
+    assert_eq!(missing.status.code(), Some(1), "no folder is made");
+    run_well(["keys", "create", "--data", data.to_str().unwrap()]);
     let told = run_well(place.args("redecode", &data, false, &[]));
     assert_eq!(told, format!("{} holds no blocks\n", data.display()));
     let told = run_well(place.args("redecode", &data, false, &["--chain", "eth"]));
