@@ -13,14 +13,14 @@ use crate::write_state::WriteState;
 const STALLS_UNTIL_FAILED: u32 = 10;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct WriteProblem {
     pub reason: String,
     pub advice: String,
 }
 
-impl Trouble {
+impl WriteProblem {
     pub fn of(reason: impl Into<String>, advice: impl Into<String>) -> Self {
-        Trouble { reason: reason.into(), advice: advice.into() }
+        WriteProblem { reason: reason.into(), advice: advice.into() }
     }
 }
 
@@ -33,9 +33,9 @@ pub struct Health {
 #[derive(Default)]
 struct Known {
     /// The engine takes nothing until it is opened anew.
-    engine: Option<Trouble>,
-    failed: Option<Trouble>,
-    full: Option<Trouble>,
+    engine: Option<WriteProblem>,
+    failed: Option<WriteProblem>,
+    full: Option<WriteProblem>,
     writes_under_way: u32,
     /// Since when one of them is.
     busy_since: Option<Instant>,
@@ -52,15 +52,18 @@ impl Health {
 
     pub fn state(&self) -> WriteState {
         let known = self.known();
-        let failed = |it: Trouble| WriteState::Failed { reason: it.reason, advice: it.advice };
-        let paused = |it: Trouble| WriteState::Paused { reason: it.reason, advice: it.advice };
+        let failed = |it: WriteProblem| WriteState::Failed { reason: it.reason, advice: it.advice };
+        let paused = |it: WriteProblem| WriteState::Paused { reason: it.reason, advice: it.advice };
         if let Some(trouble) = &known.failed {
             return failed(trouble.clone());
         }
         let busy = known.busy_since.map(|since| since.elapsed()).filter(|it| *it >= self.stall);
         let stalled = busy.map(|busy| {
             let reason = format!("a write has been under way for {} s", busy.as_secs());
-            Trouble::of(reason, "look at the disk's load and health; restart if it does not end")
+            WriteProblem::of(
+                reason,
+                "look at the disk's load and health; restart if it does not end",
+            )
         });
         let never_ends = busy.is_some_and(|busy| busy >= self.stall * STALLS_UNTIL_FAILED);
         match (stalled, &known.engine, &known.full) {
@@ -90,7 +93,7 @@ impl Health {
     }
 
     /// Why nothing can be written, unless it can.
-    pub fn refusal(&self) -> Option<Trouble> {
+    pub fn refusal(&self) -> Option<WriteProblem> {
         let known = self.known();
         known.failed.as_ref().or(known.engine.as_ref()).cloned()
     }
@@ -100,7 +103,7 @@ impl Health {
         known.engine.is_some() && known.failed.is_none()
     }
 
-    pub fn set_engine(&self, trouble: Option<Trouble>) {
+    pub fn set_engine(&self, trouble: Option<WriteProblem>) {
         self.known().engine = trouble;
         self.tell();
     }
@@ -109,21 +112,21 @@ impl Health {
     pub fn engine_failed(&self, cause: Cause, error: &Error) {
         let mut known = self.known();
         if cause == Cause::Disk {
-            known.failed = Some(Trouble::of(error.to_string(), cause.advice()));
+            known.failed = Some(WriteProblem::of(error.to_string(), cause.advice()));
         } else if known.engine.is_none() {
-            known.engine = Some(Trouble::of(error.to_string(), cause.advice()));
+            known.engine = Some(WriteProblem::of(error.to_string(), cause.advice()));
         }
         drop(known);
         self.tell();
     }
 
-    pub fn fail(&self, trouble: Trouble) {
+    pub fn fail(&self, trouble: WriteProblem) {
         self.known().failed = Some(trouble);
         self.tell();
     }
 
     pub fn set_full(&self, full: Option<&Error>) {
-        let trouble = full.map(|error| Trouble::of(error.to_string(), Cause::Full.advice()));
+        let trouble = full.map(|error| WriteProblem::of(error.to_string(), Cause::Full.advice()));
         let mut known = self.known();
         let changed = known.full.is_some() != trouble.is_some();
         // The numbers in it change with every look; only whether it is full is news.
@@ -178,7 +181,7 @@ mod tests {
         assert_eq!(*told.borrow_and_update(), paused);
         health.set_full(Some(&full()));
         assert!(!told.has_changed().unwrap(), "told once");
-        let poisoned = Trouble::of("poisoned", "wait");
+        let poisoned = WriteProblem::of("poisoned", "wait");
         health.set_engine(Some(poisoned.clone()));
         health.set_full(None);
         assert_eq!(health.refusal(), Some(poisoned));
@@ -187,7 +190,7 @@ mod tests {
         );
         health.set_engine(None);
         assert_eq!(*told.borrow_and_update(), WriteState::Writable);
-        health.fail(Trouble::of("gone", "restart"));
+        health.fail(WriteProblem::of("gone", "restart"));
         health.set_engine(None);
         assert!(matches!(health.state(), WriteState::Failed { .. }));
     }

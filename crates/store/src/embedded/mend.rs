@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::engine;
-use super::health::Trouble;
+use super::health::WriteProblem;
 use super::open::Inner;
 use super::open_db::OpenDb;
 use crate::Error;
@@ -102,7 +102,7 @@ impl Inner {
             let error = "work in the background failed, and the engine takes no writes any more";
             tracing::error!(data = %self.options.path.display(), "{error}");
             let advice = "make sure that the disk has room and files can be opened";
-            self.health.set_engine(Some(Trouble::of(error, advice)));
+            self.health.set_engine(Some(WriteProblem::of(error, advice)));
         }
     }
 
@@ -111,7 +111,7 @@ impl Inner {
         if let Err(error) = self.probe() {
             let reason = format!("the folder cannot be written to: {error}");
             let advice = engine::cause_of(&fjall::Error::Io(error)).advice();
-            self.health.set_engine(Some(Trouble::of(reason, advice)));
+            self.health.set_engine(Some(WriteProblem::of(reason, advice)));
             return tries.pause();
         }
         // A write that does not end keeps it; `Health` tells.
@@ -130,7 +130,8 @@ impl Inner {
                 tries.failed += 1;
                 tries.pause();
                 tracing::error!(data = %folder, %error, tries = tries.failed, "the engine could not be opened anew");
-                let trouble = Trouble::of(error.to_string(), "look at the log and start again");
+                let trouble =
+                    WriteProblem::of(error.to_string(), "look at the log and start again");
                 if tries.failed >= TRIES_MAX || matches!(error, Error::Damaged { .. }) {
                     self.health.fail(trouble);
                 } else {
