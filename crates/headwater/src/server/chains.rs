@@ -35,7 +35,8 @@ pub async fn start(
             chains.served.push(ServedChain { chain, pool: None, ingest: None, redecode });
             continue;
         }
-        let pool = start_pool(&chain, section, settings)?;
+        let pool =
+            start_pool(&chain, section, settings).with_context(|| format!("chain '{name}'"))?;
         let ingest = ingesting.then(|| {
             Arc::new(ChainIngest::start(ingest::Options {
                 chain: chain.clone(),

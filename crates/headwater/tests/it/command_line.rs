@@ -45,13 +45,13 @@ fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
         ("[api]\nwire_profile = \"geheim\"", "line 2, key api.wire_profile: unknown variant"),
         ("[auth]\nbootstrap_key = geheim", "line 2, column"),
         ("[chains.eth]\nupstreams = [\"geheim\"]", "chain 'eth'"),
-        ("[chains.eth]\nupstreams = [\"ftp://geheim\"]", "must start with http://"),
+        ("[chains.eth]\nupstreams = [\"ftp://node/geheim\"]", "must start with http://"),
         (
             "[chains.eth]\nupstreams = [{ url = \"http://n\", headers = { x = \"geheim\\n\" } }]",
             "header x has a name or value",
         ),
         (
-            "[chains.eth]\nupstreams = [{ url = \"http://n\", ws_url = \"http://geheim\" }]",
+            "[chains.eth]\nupstreams = [{ url = \"http://n\", ws_url = \"http://n/geheim\" }]",
             "the WebSocket URL must start with ws://",
         ),
         ("[log]\nfilter = \"a=b=c\"", "log.filter 'a=b=c' is not a filter"),
