@@ -21,8 +21,6 @@ pub struct Config {
     /// Bytes of large answers that may be in memory at once, over all clients. Past that an answer waits, and is
     /// then refused with 503.
     pub response_bytes_in_flight_max: u64,
-    /// Bytes of the answer to one JSON-RPC batch; calls past that get an error in their place.
-    pub batch_response_bytes_max: usize,
     /// Memory for cached responses; 0 caches none.
     pub answer_cache_bytes: u64,
     /// CSV files with the columns address, label, entity, logo.
@@ -45,7 +43,6 @@ impl Default for Config {
             body_bytes_max: 5 << 20,
             request_timeout_ms: 30_000,
             response_bytes_in_flight_max: 256 << 20,
-            batch_response_bytes_max: 25 << 20,
             answer_cache_bytes: 64 << 20,
             labels: Vec::new(),
             verified_collections: Vec::new(),

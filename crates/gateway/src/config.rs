@@ -20,7 +20,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             batch_max: 100,
-            batch_bytes_max: 64 << 20,
+            batch_bytes_max: 25 << 20,
             bytes_in_flight_max: 256 << 20,
             allow: Vec::new(),
         }

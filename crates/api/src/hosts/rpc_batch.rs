@@ -28,7 +28,7 @@ const STREAM_FROM_BYTES: usize = 256 << 10;
 /// As geth says it, whose clients know it.
 const TOO_LARGE: (i32, &str) = (
     -32003,
-    "response too large: the answers to this batch exceed api.batch_response_bytes_max; ask in smaller batches",
+    "response too large: the answers to this batch exceed gateway.batch_bytes_max; ask in smaller batches",
 );
 const TOO_SLOW: (i32, &str) = (-32000, "the answer took too long");
 const BUSY: (i32, &str) = (-32005, "too many large answers are being sent; try again in a moment");
@@ -82,7 +82,7 @@ impl Batch {
     /// The answers in order; notifications have none. Past the limit every call is told so.
     fn pieces(self) -> impl Stream<Item = Piece> + Send + use<> {
         let Batch { app, chain, calls } = self;
-        let bytes_max = app.parts.config.batch_response_bytes_max;
+        let bytes_max = app.parts.gateway.config.batch_bytes_max;
         let is_full = Arc::new(AtomicBool::new(false));
         let full = is_full.clone();
         let answers = stream::iter(calls).map(move |call| {

@@ -78,7 +78,7 @@ fn odd_calls_of_a_batch_are_answered_in_their_place_and_notifications_are_not() 
 
 #[test]
 fn calls_past_the_bytes_of_a_batch_are_told_so() {
-    let server = TestServer::with(|parts| parts.config.batch_response_bytes_max = 100_000);
+    let server = TestServer::with(|parts| parts.gateway.config.batch_bytes_max = 100_000);
     let calls = calls(&server, 100);
     let answer = post(&server, &json!(calls));
     assert!(answer.body.len() < 150_000, "{}", answer.body.len());

@@ -41,7 +41,7 @@ impl Settings {
             ("gateway.batch_max", self.gateway.batch_max as u64),
             ("api.body_bytes_max", api.body_bytes_max as u64),
             ("api.request_timeout_ms", api.request_timeout_ms),
-            ("api.batch_response_bytes_max", api.batch_response_bytes_max as u64),
+            ("gateway.batch_bytes_max", self.gateway.batch_bytes_max as u64),
             ("price.node_questions_max", price.node_questions_max as u64),
             ("price.node_timeout_ms", price.node_timeout_ms),
         ] {

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use super::gap::Gap;
 use crate::context::Context;
 use crate::error::Error;
+use crate::panic;
 use crate::source::{BlockRequest, FetchedBlock, TraceEffort};
 
 /// Blocks written in one commit: enough to make waiting for the disk cheap, and not so many that
@@ -82,7 +83,7 @@ impl<'a> FetchQueue<'a> {
     /// Takes in the next answer, in whatever order they come; false when none is under way.
     pub async fn next(&mut self) -> Result<bool, Error> {
         let Some(response) = self.requests.join_next().await else { return Ok(false) };
-        let (top, blocks) = response.map_err(|_| Error::Stopped)?;
+        let (top, blocks) = response.map_err(|error| panic::ended(error, "fetching history"))?;
         let blocks = blocks?;
         self.waiting_bytes += bytes(&blocks);
         self.waiting.insert(top, blocks);

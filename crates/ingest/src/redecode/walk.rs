@@ -9,7 +9,7 @@ use model::chain::{Chain, ChainId};
 use store::{Coverage, Decoded, FactsRebuild, Store};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
-use tokio::task::{JoinError, JoinHandle};
+use tokio::task::JoinHandle;
 
 use super::progress::RedecodeProgress;
 use crate::error::Error;
@@ -69,7 +69,7 @@ impl Walk {
                 reading.push_back(tokio::spawn(read_group(self.reader.clone(), highest, lowest)));
             }
             let Some(group) = reading.pop_front() else { return Ok(true) };
-            let group = group.await.map_err(ended).flatten();
+            let group = group.await.map_err(|error| panic::ended(error, "decoding")).flatten();
             if progress.is_stopped() || group.is_err() {
                 reading.iter().for_each(JoinHandle::abort);
             }
@@ -93,14 +93,7 @@ async fn read_group(
     let _permit = readers.permits.acquire().await.map_err(|_| Error::Stopped)?;
     let handle = Handle::current();
     let work = move || handle.block_on(reader.read(highest, lowest));
-    tokio::task::spawn_blocking(work).await.map_err(ended)?
-}
-
-fn ended(error: JoinError) -> Error {
-    if error.is_panic() {
-        return Error::Panicked { doing: "decoding".to_owned(), message: panic::message(error) };
-    }
-    Error::Stopped
+    tokio::task::spawn_blocking(work).await.map_err(|error| panic::ended(error, "decoding"))?
 }
 
 impl GroupReader {

@@ -222,11 +222,10 @@ impl NodeSource {
             if request.origin == Origin::Head { None } else { self.readers.acquire().await.ok() };
         match tokio::task::spawn_blocking(work).await {
             Ok(result) => result,
-            Err(error) if error.is_panic() => {
+            Err(error) => {
                 let doing = format!("reading block {from} to {to}");
-                Err(Problem::Other(Error::Panicked { doing, message: panic::message(error) }))
+                Err(Problem::Other(panic::ended(error, doing)))
             }
-            Err(_) => Err(Problem::Other(Error::Stopped)),
         }
     }
 
@@ -277,7 +276,8 @@ impl NodeSource {
     ) -> Result<FetchedBlock, Problem> {
         let (pipeline, number) = (self.pipeline.clone(), block.number);
         let run = tokio::task::spawn_blocking(move || pipeline.run(block, senders));
-        let block = run.await.map_err(|_| Problem::Other(Error::Stopped))?;
+        let ended = |error| panic::ended(error, format!("reading block {number}"));
+        let block = run.await.map_err(|error| Problem::Other(ended(error)))?;
         let block = block.map_err(|lie| Problem::Fault(number, BlockFault::Lie(lie)))?;
         if let Some(why) = &why {
             let chain = self.chain.id.0;
@@ -299,7 +299,7 @@ fn blamed_on_traces(error: Error) -> Result<String, Error> {
     match &error {
         Error::Upstream(
             cause @ (rpc::Error::Timeout { .. }
-            | rpc::Error::TooLarge { .. }
+            | rpc::Error::TooLarge { bound: rpc::Bound::Answer, .. }
             | rpc::Error::Interrupted { .. }
             | rpc::Error::Malformed { .. }
             | rpc::Error::Http { .. }),

@@ -15,6 +15,7 @@ use super::answers::read_traces;
 use super::node::NodeSource;
 use crate::error::Error;
 use crate::lock::lock;
+use crate::panic;
 use crate::verify::{Lie, Senders, is_about_traces};
 
 /// How hard to try for a block's traces.
@@ -77,7 +78,7 @@ impl NodeSource {
         }
         let mut done = Vec::with_capacity(tries.len());
         while let Some(ended) = tries.join_next().await {
-            let (i, lacking) = ended.map_err(|_| Error::Stopped)?;
+            let (i, lacking) = ended.map_err(|error| panic::ended(error, "asking for traces"))?;
             done.push((i, lacking?));
         }
         done.sort_by_key(|(i, _)| *i);
@@ -170,7 +171,9 @@ impl NodeSource {
             }
             Err(why) => TraceTry::Failed(block, why),
         };
-        tokio::task::spawn_blocking(work).await.map_err(|_| Error::Stopped)
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| panic::ended(error, "reading traces"))
     }
 
     /// Whether traces are to be asked for together with blocks.
