@@ -7,6 +7,7 @@
 //! Must not know: nodes, HTTP, wire shapes.
 
 mod api_key;
+mod backup;
 mod block;
 mod change;
 mod coverage;
@@ -23,6 +24,7 @@ mod rebuild;
 mod store;
 
 pub use api_key::{ApiKey, Role};
+pub use backup::{BackupProgress, BackupRequest, ChainMoment, Manifest, TableFile};
 pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
 pub use change::{ChangeOf, Committed};
 pub use coverage::Coverage;

@@ -54,6 +54,17 @@ impl Table {
         self.0.disk_space()
     }
 
+    /// For many rows in the order of their keys, past the log. `some` is called with where rows go, until
+    /// it says that there are no more. They count, and are on disk, when this returns.
+    pub fn bulk_load(
+        &self,
+        mut some: impl FnMut(&mut PutFn) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let mut load = self.0.start_ingestion().map_err(failed(WRITE))?;
+        while some(&mut |key, value| load.write(key, value).map_err(failed(WRITE)))? {}
+        load.finish().map_err(failed(WRITE))
+    }
+
     pub fn rows(&self) -> u64 {
         self.0.approximate_len() as u64
     }
@@ -62,6 +73,9 @@ impl Table {
         self.0.id()
     }
 }
+
+/// Takes a key and its value.
+pub type PutFn<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
 
 /// All tables as they were at one moment.
 pub struct Snapshot(fjall::Snapshot);

@@ -6,6 +6,7 @@
 
 mod announcements;
 mod api_keys;
+mod backup;
 pub mod blocking;
 mod buckets;
 mod codec;
@@ -13,12 +14,14 @@ mod counts;
 mod digest;
 mod engine;
 mod facts;
+mod frozen;
 mod generations;
 mod journal;
 mod keys;
 mod open;
 mod read;
 mod readers;
+mod restore;
 mod sizes;
 mod tables;
 mod tokens;
@@ -28,4 +31,5 @@ mod write;
 
 pub use open::Store;
 pub use read::View;
+pub use restore::restore;
 pub use write::{PackedBlock, prepare};

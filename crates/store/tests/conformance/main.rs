@@ -9,6 +9,8 @@ mod amend;
 #[cfg(test)]
 mod arrival;
 #[cfg(test)]
+mod backup;
+#[cfg(test)]
 mod blocks;
 #[cfg(test)]
 mod chain;
