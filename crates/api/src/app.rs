@@ -9,6 +9,7 @@ use gateway::Gateway;
 use model::chain::{ChainId, ChainTable, Operation};
 use store::Store;
 
+use crate::admin::Backups;
 use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
@@ -56,6 +57,7 @@ pub struct Inner {
     pub contracts: Contracts,
     pub price_memory: PriceMemory,
     pub meters: Meters,
+    pub backups: Backups,
     stopping: AtomicBool,
 }
 
@@ -81,6 +83,7 @@ impl App {
             contracts,
             price_memory: PriceMemory::default(),
             meters: Meters::default(),
+            backups: Backups::default(),
             stopping: AtomicBool::new(false),
         };
         App { inner: Arc::new(inner) }
@@ -124,6 +127,7 @@ impl App {
     /// From now on /health/ready says no, so that a balancer sends nothing more.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+        self.backups.stop();
     }
 
     pub fn is_stopping(&self) -> bool {

@@ -32,6 +32,10 @@ pub enum Command {
     Config(ConfigCommand),
     /// One hash over all that is stored of a chain, to compare two stores
     Digest(DigestArgs),
+    /// Copy the store of a data folder, as it is at one moment, into a new folder; a running server goes on
+    Backup(BackupArgs),
+    /// Make a store of a backup in an empty data folder
+    Restore(RestoreArgs),
     /// What the server on a data folder is doing, as JSON
     Status(StatusArgs),
 }
@@ -110,6 +114,24 @@ pub struct DigestArgs {
     /// The chain: a name, a hex id, or a decimal id
     #[arg(long)]
     pub chain: String,
+}
+
+#[derive(Args)]
+pub struct BackupArgs {
+    #[command(flatten)]
+    pub place: Where,
+    /// The folder to make; it must not exist, or be empty
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+#[derive(Args)]
+pub struct RestoreArgs {
+    #[command(flatten)]
+    pub place: Where,
+    /// A folder that `headwater backup` made
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 #[derive(Args)]

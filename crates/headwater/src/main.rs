@@ -27,6 +27,8 @@ fn main() -> ExitCode {
         Command::Keys(command) => commands::keys::run(&command),
         Command::Config(command) => commands::config::run(&command),
         Command::Digest(args) => commands::digest::run(&args),
+        Command::Backup(args) => commands::backup::run(&args),
+        Command::Restore(args) => commands::restore::run(&args),
         Command::Status(args) => commands::status::run(&args),
     };
     match outcome {

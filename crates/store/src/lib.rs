@@ -17,6 +17,7 @@ mod generations;
 mod journal;
 mod options;
 mod prepared;
+mod prune;
 mod query;
 mod read;
 mod reader;
@@ -35,6 +36,7 @@ pub use journal::{
 };
 pub use options::{Options, TableSize, UpgradeProgress};
 pub use prepared::{Change, PreparedBlock};
+pub use prune::{HeldBy, Pruned};
 pub use query::{
     LowestTradeQuery, Place, PoolStatesQuery, StateAt, TradePlace, TradesPage, TradesQuery,
     WalletPage, WalletQuery, WalletSummary,

@@ -1,11 +1,13 @@
 //! One file per command.
 
+pub mod backup;
 pub mod config;
 pub mod demo;
 pub mod digest;
 pub mod import;
 pub mod keys;
 pub mod redecode;
+pub mod restore;
 pub mod serve;
 mod signals;
 pub mod status;

@@ -12,8 +12,9 @@ use crate::embedded::keys;
 use crate::embedded::read::View;
 
 /// The journal is history, and so is what its readers keep; pools and tokens that were learned of on a
-/// branch that is gone stay known; what is untraced follows from the headers.
-const NOT_OF_BLOCKS: [&str; 9] = [
+/// branch that is gone stay known; what is untraced follows from the headers; what was carried over tells of
+/// blocks that are gone.
+const NOT_OF_BLOCKS: [&str; 10] = [
     "journal",
     "readers",
     "reader_rows",
@@ -21,6 +22,7 @@ const NOT_OF_BLOCKS: [&str; 9] = [
     "api_keys",
     "meta",
     "pools",
+    "carried_pools",
     "tokens",
     "generations",
 ];

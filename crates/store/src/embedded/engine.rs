@@ -2,7 +2,8 @@
 
 use std::ops::RangeBounds;
 
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
+// `AbstractTree` tells how many removals are not yet worked in.
+use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 
 pub use fjall::Slice;
 
@@ -15,6 +16,10 @@ fn failed(action: &'static str) -> impl Fn(fjall::Error) -> Error {
         Error::Engine { action, source: Box::new(source), retryable }
     }
 }
+
+/// A table is rewritten when one in so many of its entries is a removal: as many are then rows that nobody
+/// sees any more.
+const REMOVED_PART: u64 = 8;
 
 const READ: &str = "read";
 const WRITE: &str = "write";
@@ -47,6 +52,16 @@ impl Table {
 
     pub fn compact(&self) -> Result<(), Error> {
         self.0.rotate_memtable_and_wait().map_err(failed("compact"))?;
+        self.0.major_compact().map_err(failed("compact"))
+    }
+
+    /// Rewrites the table if a good part of it are rows that were removed.
+    pub fn reclaim(&self) -> Result<(), Error> {
+        self.0.rotate_memtable_and_wait().map_err(failed("compact"))?;
+        let (removals, rows) = (self.0.tree.tombstone_count(), self.rows());
+        if removals == 0 || removals < rows / REMOVED_PART {
+            return Ok(());
+        }
         self.0.major_compact().map_err(failed("compact"))
     }
 

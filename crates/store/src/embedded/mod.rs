@@ -9,6 +9,7 @@ mod api_keys;
 mod backup;
 pub mod blocking;
 mod buckets;
+mod carried;
 mod codec;
 mod counts;
 mod digest;

@@ -43,6 +43,8 @@ mod model;
 #[cfg(test)]
 mod pools;
 #[cfg(test)]
+mod prune;
+#[cfg(test)]
 mod random;
 #[cfg(test)]
 mod readers;
