@@ -20,7 +20,7 @@ use crate::labels::Labels;
 use crate::meters::Meters;
 use crate::redecode_control::RedecodeControl;
 use crate::response_cache::ResponseCache;
-use crate::served_chain::ServedChain;
+use crate::served_chain::{ServedChain, StatusFn};
 use crate::tokens::{TokenLists, Tokens};
 use crate::verified::VerifiedCollections;
 
@@ -42,6 +42,8 @@ pub struct Parts {
     /// The text of /metrics.
     pub metrics: Box<dyn Fn() -> String + Send + Sync>,
     pub version: &'static str,
+    /// How much of its disk budget the store takes, for /status; none where there is no budget.
+    pub disk_budget: Option<StatusFn>,
 }
 
 #[derive(Clone)]

@@ -1,5 +1,5 @@
-//! One chain's ingest: the head is followed at once, history is filled beside it, and blocks without
-//! traces are completed.
+//! One chain's ingest: the head is followed at once, history is filled beside it, blocks without traces
+//! are completed, and the oldest go where only the newest are wanted.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::context::Context;
 use crate::progress::Progress;
 use crate::source::NodeSource;
-use crate::{backfill, follow, retrace};
+use crate::{backfill, follow, retain, retrace};
 
 pub struct Options {
     pub chain: Arc<Chain>,
@@ -22,6 +22,8 @@ pub struct Options {
     pub config: Config,
     /// The oldest block to fill down to.
     pub from_block: u64,
+    /// Only so many of the newest blocks are kept; none keeps all.
+    pub retain_blocks: Option<u64>,
 }
 
 /// A running ingest. Dropping it stops the work; what was committed stays.
@@ -35,8 +37,9 @@ pub struct ChainIngest {
 
 impl ChainIngest {
     pub fn start(options: Options) -> Self {
-        let Options { chain, pool, store, config, from_block } = options;
+        let Options { chain, pool, store, config, from_block, retain_blocks } = options;
         let progress = Arc::new(Progress::default());
+        progress.set_retain(retain_blocks);
         let committer = Committer::new(store.clone(), chain.clone(), progress.clone());
         let context = Context {
             source: NodeSource::new(pool.clone(), chain.clone(), store.clone(), config.traces),
@@ -44,12 +47,15 @@ impl ChainIngest {
             committer: Arc::new(committer),
             config,
             from_block,
+            retain_blocks,
             progress: progress.clone(),
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(follow::run(context.clone()));
         tasks.spawn(backfill::run(context.clone()));
-        tasks.spawn(retrace::run(context));
+        tasks.spawn(retrace::run(context.clone()));
+        // What it says at its end is in the log and in /status.
+        tasks.spawn(async { drop(retain::run(context).await) });
         ChainIngest { chain, pool, progress, from_block, _tasks: tasks }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) struct Context {
     pub committer: Arc<Committer>,
     pub config: Config,
     pub from_block: u64,
+    pub retain_blocks: Option<u64>,
     pub progress: Arc<Progress>,
 }
 
@@ -37,6 +38,12 @@ impl Context {
 
     pub async fn coverage(&self) -> Result<Coverage, Error> {
         Ok(self.store.view().await?.coverage(self.chain_id()).await?)
+    }
+
+    /// The oldest block to fill down to while the head is this: what would soon be dropped is not asked for.
+    pub fn floor(&self, head: u64) -> u64 {
+        let kept = self.retain_blocks.map_or(0, |keep| head.saturating_add(1).saturating_sub(keep));
+        self.from_block.max(kept)
     }
 
     /// Changes after every commit.

@@ -21,6 +21,7 @@ pub struct Progress {
     /// One place per task, so that none speaks for the other.
     waiting: Mutex<[Option<String>; 2]>,
     last_reorg: Mutex<Option<ReorgStatus>>,
+    retain: Mutex<Option<RetainStatus>>,
 }
 
 /// The two tasks of a chain's ingest.
@@ -34,6 +35,16 @@ pub enum Task {
 pub struct ReorgStatus {
     pub ancestor: Option<u64>,
     pub reverted_blocks: u64,
+}
+
+/// A chain that keeps its newest blocks only.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct RetainStatus {
+    pub retain_blocks: u64,
+    /// Since this process started.
+    pub blocks_pruned: u64,
+    /// Why blocks that should go do not.
+    pub waiting: Option<String>,
 }
 
 /// A moment of it.
@@ -52,6 +63,8 @@ pub struct IngestStatus {
     /// Why nothing moves, where nothing does.
     pub waiting: Option<String>,
     pub last_reorg: Option<ReorgStatus>,
+    /// None where all blocks are kept.
+    pub retain: Option<RetainStatus>,
 }
 
 impl Progress {
@@ -63,6 +76,27 @@ impl Progress {
     pub fn reorged(&self, reorg: ReorgStatus) {
         self.reverted.fetch_add(reorg.reverted_blocks, Ordering::Relaxed);
         *lock(&self.last_reorg) = Some(reorg);
+    }
+
+    pub(crate) fn set_retain(&self, retain_blocks: Option<u64>) {
+        *lock(&self.retain) = retain_blocks.map(|retain_blocks| RetainStatus {
+            retain_blocks,
+            blocks_pruned: 0,
+            waiting: None,
+        });
+    }
+
+    pub(crate) fn pruned(&self, blocks: u64) {
+        if let Some(retain) = lock(&self.retain).as_mut() {
+            retain.blocks_pruned += blocks;
+            retain.waiting = None;
+        }
+    }
+
+    pub(crate) fn set_retain_waiting(&self, why: Option<String>) {
+        if let Some(retain) = lock(&self.retain).as_mut() {
+            retain.waiting = why;
+        }
     }
 
     pub fn amended(&self, blocks: u64) {
@@ -115,6 +149,7 @@ impl Progress {
             node_head: self.node_head.load(Ordering::Relaxed),
             waiting: self.waiting(),
             last_reorg: lock(&self.last_reorg).clone(),
+            retain: lock(&self.retain).clone(),
         }
     }
 }

@@ -42,6 +42,7 @@ pub struct StoreSettings {
     pub path: PathBuf,
     pub cache_bytes: u64,
     pub journal_entries_min: u64,
+    pub disk_budget_bytes: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

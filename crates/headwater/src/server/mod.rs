@@ -1,6 +1,7 @@
 //! The parts put together: store, pools, ingest, gateway, HTTP.
 
 mod chains;
+mod disk_budget;
 mod listeners;
 
 use std::net::SocketAddr;
@@ -17,12 +18,14 @@ use ingest::ChainIngest;
 use model::chain::ChainTable;
 use rand::RngCore;
 use store::Store;
+use tokio::task::JoinHandle;
 
 use crate::config::{self, Settings};
 use crate::open_store::open_store;
 use crate::redecode::RedecodeWorker;
 use crate::telemetry;
 use chains::Chains;
+use disk_budget::DiskBudget;
 use listeners::Listeners;
 
 /// How long requests under way may take to end after the word to stop.
@@ -35,6 +38,7 @@ pub struct Server {
     pub addresses: Vec<SocketAddr>,
     redecode: RedecodeWorker,
     listeners: Listeners,
+    budget: Option<JoinHandle<()>>,
     store: Store,
 }
 
@@ -45,9 +49,11 @@ impl Server {
         let Chains { served, ingests, targets } =
             chains::start(settings, &table, &store, ingesting).await?;
         let redecode = RedecodeWorker::start(&store, targets);
-        let app = app(settings, &store, table, served, &redecode).await?;
+        let mut app = parts(settings, &store, table, served, &redecode).await?;
+        let budget = watch_budget(settings, &store, &mut app);
+        let app = App::new(app);
         let (listeners, addresses) = Listeners::start(settings, &app).await?;
-        Ok(Server { app, ingests, addresses, redecode, listeners, store })
+        Ok(Server { app, ingests, addresses, redecode, listeners, budget, store })
     }
 
     /// Takes no more requests, lets those under way end, and leaves everything on disk.
@@ -59,17 +65,30 @@ impl Server {
         self.redecode.stop().await;
         self.ingests.iter().for_each(|ingest| ingest.pool.shutdown());
         self.ingests.clear();
+        if let Some(budget) = &self.budget {
+            budget.abort();
+        }
         Ok(self.store.flush().await?)
     }
 }
 
-async fn app(
+/// Where there is one, /status shows it.
+fn watch_budget(settings: &Settings, store: &Store, parts: &mut Parts) -> Option<JoinHandle<()>> {
+    let bytes = Some(settings.store.disk_budget_bytes).filter(|bytes| *bytes > 0)?;
+    let budget = Arc::new(DiskBudget::new(bytes));
+    let shown = budget.clone();
+    let status = move || serde_json::to_value(shown.status()).unwrap_or_default();
+    parts.disk_budget = Some(Box::new(status));
+    Some(disk_budget::watch(budget, store.clone()))
+}
+
+async fn parts(
     settings: &Settings,
     store: &Store,
     table: Arc<ChainTable>,
     chains: Vec<api::ServedChain>,
     redecode: &RedecodeWorker,
-) -> Result<App> {
+) -> Result<Parts> {
     let prometheus = telemetry::metrics()?;
     let nodes = chains
         .iter()
@@ -82,7 +101,7 @@ async fn app(
     }
     let secret = store.secret("cursor", fresh_secret).await?;
     let verified = api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
-    Ok(App::new(Parts {
+    Ok(Parts {
         config: settings.api.clone(),
         store: store.clone(),
         table,
@@ -98,7 +117,8 @@ async fn app(
         token_lists: api::TokenLists::read(&settings.price.token_lists)?,
         metrics: Box::new(move || prometheus.render()),
         version: env!("CARGO_PKG_VERSION"),
-    }))
+        disk_budget: None,
+    })
 }
 
 fn fresh_secret() -> [u8; 32] {

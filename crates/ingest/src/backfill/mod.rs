@@ -55,7 +55,8 @@ async fn fill(context: &Context, avoid: &mut Option<UpstreamId>) -> Result<(), E
         let Some(head) = *context.source.pool.heads().borrow() else { return Ok(()) };
         let coverage = context.coverage().await?;
         tell_missing(context, &coverage);
-        let Some(gap) = next_gap(&coverage, context.from_block, head.number) else { return Ok(()) };
+        let floor = context.floor(head.number);
+        let Some(gap) = next_gap(&coverage, floor, head.number) else { return Ok(()) };
         fill_gap(context, gap, avoid).await?;
     }
 }
@@ -63,13 +64,14 @@ async fn fill(context: &Context, avoid: &mut Option<UpstreamId>) -> Result<(), E
 /// Whether a newer gap has come up above this one: the head went on without us for a while.
 async fn is_overtaken(context: &Context, top: u64) -> Result<bool, Error> {
     let Some(head) = *context.source.pool.heads().borrow() else { return Ok(false) };
-    let next = next_gap(&context.coverage().await?, context.from_block, head.number);
+    let floor = context.floor(head.number);
+    let next = next_gap(&context.coverage().await?, floor, head.number);
     Ok(next.is_some_and(|gap| gap.top > top))
 }
 
 fn tell_missing(context: &Context, coverage: &Coverage) {
     let head = context.source.pool.heads().borrow().map_or(0, |head| head.number);
-    context.progress.set_missing(coverage.missing(context.from_block, head));
+    context.progress.set_missing(coverage.missing(context.floor(head), head));
 }
 
 async fn fill_gap(

@@ -147,6 +147,7 @@ pub struct Rig {
     pub pool: PoolConfig,
     pub config: Config,
     pub from_block: u64,
+    pub retain_blocks: Option<u64>,
     pub chain: Arc<Chain>,
 }
 
@@ -163,6 +164,7 @@ impl Rig {
             // As thorough as at the head, so that digests can be compared.
             config: Config { senders: SenderCheck::All, ..Config::default() },
             from_block: 0,
+            retain_blocks: None,
             chain: chain(Verification::Full),
         }
     }
@@ -182,6 +184,7 @@ impl Rig {
             store: self.store.clone(),
             config: self.config.clone(),
             from_block: self.from_block,
+            retain_blocks: self.retain_blocks,
         })
     }
 
