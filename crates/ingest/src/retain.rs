@@ -3,7 +3,7 @@
 //! In: `retain_blocks`, the node's head, what is stored. Out: steps of pruning, each a small commit, and now
 //! and then the word to give their room back to the disk. Nothing is dropped before all of the newest
 //! blocks are there, so neither a gap nor a node that makes up a far head costs any history; nor before
-//! every journal reader has passed it.
+//! every journal reader has passed it (history that one waits for is filled all the same).
 
 use std::time::Duration;
 

@@ -209,6 +209,19 @@ mod tests {
     }
 
     #[test]
+    fn a_chain_keeps_enough_blocks_for_its_reorgs() {
+        let retain = |chain: &str, keep: &str| {
+            let name = format!("HEADWATER__CHAINS__{chain}__RETAIN_BLOCKS");
+            table(&load(&[(name.as_str(), keep)]).unwrap()).map_err(|error| format!("{error:#}"))
+        };
+        assert!(retain("ETH", "128").is_ok());
+        assert!(retain("31337", "1000").is_ok());
+        let error = retain("31337", "127").unwrap_err();
+        assert!(error.contains("chains.31337.retain_blocks (127) must be at least 128"), "{error}");
+        assert!(retain("ETH", "0").is_err());
+    }
+
+    #[test]
     fn a_printed_configuration_hides_secrets() {
         let mut settings = load(&[("HEADWATER__AUTH__BOOTSTRAP_KEY", "geheim")]).unwrap();
         let flags =

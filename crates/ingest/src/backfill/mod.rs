@@ -54,8 +54,8 @@ async fn fill(context: &Context, avoid: &mut Option<UpstreamId>) -> Result<(), E
     loop {
         let Some(head) = *context.source.pool.heads().borrow() else { return Ok(()) };
         let coverage = context.coverage().await?;
-        tell_missing(context, &coverage);
-        let floor = context.floor(head.number);
+        let floor = context.floor(head.number).await?;
+        tell_missing(context, &coverage, floor);
         let Some(gap) = next_gap(&coverage, floor, head.number) else { return Ok(()) };
         fill_gap(context, gap, avoid).await?;
     }
@@ -64,14 +64,14 @@ async fn fill(context: &Context, avoid: &mut Option<UpstreamId>) -> Result<(), E
 /// Whether a newer gap has come up above this one: the head went on without us for a while.
 async fn is_overtaken(context: &Context, top: u64) -> Result<bool, Error> {
     let Some(head) = *context.source.pool.heads().borrow() else { return Ok(false) };
-    let floor = context.floor(head.number);
+    let floor = context.floor(head.number).await?;
     let next = next_gap(&context.coverage().await?, floor, head.number);
     Ok(next.is_some_and(|gap| gap.top > top))
 }
 
-fn tell_missing(context: &Context, coverage: &Coverage) {
+fn tell_missing(context: &Context, coverage: &Coverage, floor: u64) {
     let head = context.source.pool.heads().borrow().map_or(0, |head| head.number);
-    context.progress.set_missing(coverage.missing(context.floor(head), head));
+    context.progress.set_missing(coverage.missing(floor, head));
 }
 
 async fn fill_gap(
@@ -152,7 +152,9 @@ async fn write(
         let apply = fitting.into_iter().map(|fetched| fetched.block).collect();
         let change = Change { origin: Origin::History, revert, apply, ..Change::default() };
         turn.commit(change).await?;
-        tell_missing(context, &context.coverage().await?);
+        let head = context.source.pool.heads().borrow().map_or(0, |head| head.number);
+        let floor = context.floor(head).await?;
+        tell_missing(context, &context.coverage().await?, floor);
     }
     drop(turn);
     match misfit {

@@ -188,7 +188,9 @@ fn take<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 mod tests {
     use super::*;
 
-    fn read_all(folder: &Path, told: &TableFile) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Error> {
+    type Row = (Vec<u8>, Vec<u8>);
+
+    fn read_all(folder: &Path, told: &TableFile) -> Result<Vec<Row>, Error> {
         let mut reader = RowsReader::open(folder, told)?;
         let mut all = Vec::new();
         while let Some(rows) = reader.next_chunk()? {
@@ -200,8 +202,7 @@ mod tests {
     #[test]
     fn rows_come_back_and_every_flip_and_cut_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        let mut rows: Vec<(Vec<u8>, Vec<u8>)> =
-            (0u8..40).map(|n| (vec![n], vec![n; usize::from(n)])).collect();
+        let mut rows: Vec<Row> = (0u8..40).map(|n| (vec![n], vec![n; usize::from(n)])).collect();
         rows.push((vec![200], vec![7; CHUNK_BYTES]));
         rows.push((vec![201], Vec::new()));
         let mut writer = RowsWriter::create(folder.path(), "some").unwrap();
