@@ -9,6 +9,7 @@ use gateway::Gateway;
 use model::chain::{ChainId, ChainTable, Operation};
 use store::Store;
 
+use crate::admin::Backups;
 use crate::answer_headers::AnswerDate;
 use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
@@ -26,7 +27,7 @@ use crate::redecode_control::RedecodeControl;
 use crate::request_key::RequestKey;
 use crate::response_budget::ResponseBudget;
 use crate::response_cache::ResponseCache;
-use crate::served_chain::ServedChain;
+use crate::served_chain::{ServedChain, StatusFn};
 use crate::tokens::{TokenLists, Tokens};
 use crate::verified::VerifiedCollections;
 
@@ -50,6 +51,8 @@ pub struct Parts {
     /// The text of /metrics.
     pub metrics: Box<dyn Fn() -> String + Send + Sync>,
     pub version: &'static str,
+    /// How much of its disk budget the store takes, for /status; none where there is no budget.
+    pub disk_budget: Option<StatusFn>,
 }
 
 #[derive(Clone)]
@@ -68,6 +71,7 @@ pub struct Inner {
     pub contracts: Contracts,
     pub price_memory: PriceMemory,
     pub meters: Meters,
+    pub backups: Backups,
     stopping: AtomicBool,
 }
 
@@ -97,6 +101,7 @@ impl App {
             contracts,
             price_memory: PriceMemory::default(),
             meters: Meters::default(),
+            backups: Backups::default(),
             stopping: AtomicBool::new(false),
         };
         App { inner: Arc::new(inner) }
@@ -149,6 +154,7 @@ impl App {
     /// From now on /health/ready says no, so that a balancer sends nothing more.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+        self.backups.stop();
     }
 
     pub fn is_stopping(&self) -> bool {

@@ -37,7 +37,9 @@ mod throttle;
 mod tokens;
 mod verified;
 
-pub use admin::{KeyCreated, KeyInfo, KeyRequest, RoleName};
+pub use admin::{
+    BackupOrder, BackupState, BackupStatus, KeyCreated, KeyInfo, KeyRequest, RoleName,
+};
 pub use app::{App, Parts};
 pub use config::{Config, PriceConfig, StatusAccess};
 pub use error::ApiError;

@@ -36,6 +36,10 @@ pub enum Command {
     Check(CheckArgs),
     /// Open a damaged data folder at its last good write; keeps damaged files, says what is lost
     Repair(RepairArgs),
+    /// Copy the store of a data folder, as it is at one moment, into a new folder; a running server goes on
+    Backup(BackupArgs),
+    /// Make a store of a backup in an empty data folder
+    Restore(RestoreArgs),
     /// What the server on a data folder is doing, as JSON
     Status(StatusArgs),
 }
@@ -126,6 +130,24 @@ pub struct CheckArgs {
 pub struct RepairArgs {
     #[command(flatten)]
     pub place: Where,
+}
+
+#[derive(Args)]
+pub struct BackupArgs {
+    #[command(flatten)]
+    pub place: Where,
+    /// The folder to make; it must not exist, or be empty
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+#[derive(Args)]
+pub struct RestoreArgs {
+    #[command(flatten)]
+    pub place: Where,
+    /// A folder that `headwater backup` made
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 #[derive(Args)]

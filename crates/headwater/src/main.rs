@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         Command::Digest(args) => commands::digest::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Repair(args) => commands::repair::run(&args),
+        Command::Backup(args) => commands::backup::run(&args),
+        Command::Restore(args) => commands::restore::run(&args),
         Command::Status(args) => commands::status::run(&args),
     };
     let code = outcome.unwrap_or_else(|error| {

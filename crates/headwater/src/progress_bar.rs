@@ -31,6 +31,8 @@ pub fn suspended<T>(work: impl FnOnce() -> T) -> T {
 pub struct Bar {
     bar: Option<ProgressBar>,
     what: String,
+    /// What is counted.
+    unit: &'static str,
     started: Instant,
     state: Mutex<State>,
 }
@@ -45,11 +47,18 @@ struct State {
 }
 
 impl Bar {
+    /// Counts blocks.
     pub fn new(what: &str, total: u64) -> Self {
+        Bar::of("blocks", what, total)
+    }
+
+    pub fn of(unit: &'static str, what: &str, total: u64) -> Self {
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
         let bar = terminal.then(|| {
-            let style = "{prefix:>10} [{bar:30}] {pos}/{len} blocks, {msg}, {eta} left";
-            let style = ProgressStyle::with_template(style)
+            let style = format!(
+                "{{prefix:>10}} [{{bar:30}}] {{pos}}/{{len}} {unit}, {{msg}}, {{eta}} left"
+            );
+            let style = ProgressStyle::with_template(&style)
                 .unwrap_or_else(|_| ProgressStyle::default_bar());
             let bar = bars().add(ProgressBar::new(total).with_style(style));
             bar.set_prefix(what.to_owned());
@@ -58,7 +67,7 @@ impl Bar {
         });
         let now = Instant::now();
         let state = State { before: 0, done: 0, total, transactions: 0, line_at: now };
-        Bar { bar, what: what.to_owned(), started: now, state: Mutex::new(state) }
+        Bar { bar, what: what.to_owned(), unit, started: now, state: Mutex::new(state) }
     }
 
     /// For work that goes on where it ended once.
@@ -92,7 +101,7 @@ impl Bar {
                 bar.set_length(state.total);
                 bar.set_position(state.done);
                 bar.set_message(match state.transactions {
-                    0 => format!("{blocks_s:.0} blocks/s"),
+                    0 => format!("{blocks_s:.0} {}/s", self.unit),
                     _ => format!("{blocks_s:.0} blocks/s, {txs_s:.0} transactions/s"),
                 });
             }
@@ -100,8 +109,8 @@ impl Bar {
                 state.line_at = Instant::now();
                 let left_s = state.total.saturating_sub(state.done) as f64 / blocks_s.max(0.001);
                 tracing::info!(
-                    what = %self.what, done = state.done, total = state.total,
-                    blocks_per_s = blocks_s as u64, transactions_per_s = txs_s as u64,
+                    what = %self.what, unit = self.unit, done = state.done, total = state.total,
+                    per_s = blocks_s as u64, transactions_per_s = txs_s as u64,
                     left_s = left_s as u64, "progress"
                 );
             }

@@ -1,5 +1,5 @@
-//! One chain's ingest: the head is followed at once, history is filled beside it, and blocks without
-//! traces are completed.
+//! One chain's ingest: the head is followed at once, history is filled beside it, blocks without traces
+//! are completed, and the oldest go where only the newest are wanted.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::pipeline::{DecodeFn, Pipeline};
 use crate::progress::{Progress, Task};
 use crate::source::NodeSource;
 use crate::supervise::supervise;
-use crate::{backfill, follow, retrace};
+use crate::{backfill, follow, retain, retrace};
 
 pub struct Options {
     pub chain: Arc<Chain>,
@@ -27,6 +27,8 @@ pub struct Options {
     pub from_block: u64,
     /// `decoder_of` the chain.
     pub decode: DecodeFn,
+    /// Only so many of the newest blocks are kept; none keeps all.
+    pub retain_blocks: Option<u64>,
 }
 
 /// A running ingest. Dropping it stops the work; what was committed stays.
@@ -40,8 +42,9 @@ pub struct ChainIngest {
 
 impl ChainIngest {
     pub fn start(options: Options) -> Self {
-        let Options { chain, pool, store, config, from_block, decode } = options;
+        let Options { chain, pool, store, config, from_block, retain_blocks, decode } = options;
         let progress = Arc::new(Progress::default());
+        progress.set_retain(retain_blocks);
         let committer = Committer::new(store.clone(), chain.clone(), progress.clone());
         let pipeline = Pipeline::new(store.clone(), chain.clone(), decode);
         let context = Context {
@@ -50,12 +53,14 @@ impl ChainIngest {
             committer: Arc::new(committer),
             config,
             from_block,
+            retain_blocks,
             progress: progress.clone(),
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(keep(context.clone(), Task::Follow, follow::run));
         tasks.spawn(keep(context.clone(), Task::Backfill, backfill::run));
-        tasks.spawn(keep(context, Task::Retrace, retrace::run));
+        tasks.spawn(keep(context.clone(), Task::Retrace, retrace::run));
+        tasks.spawn(keep(context, Task::Retain, retain::run));
         ChainIngest { chain, pool, progress, from_block, _tasks: tasks }
     }
 }

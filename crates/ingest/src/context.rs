@@ -35,6 +35,7 @@ pub(crate) struct Context {
     pub committer: Arc<Committer>,
     pub config: Config,
     pub from_block: u64,
+    pub retain_blocks: Option<u64>,
     pub progress: Arc<Progress>,
 }
 
@@ -45,6 +46,16 @@ impl Context {
 
     pub async fn coverage(&self) -> Result<Coverage, Error> {
         Ok(self.store.view().await?.coverage(self.chain_id()).await?)
+    }
+
+    /// The oldest block to fill down to while the head is this. What would soon be dropped is not asked for,
+    /// unless a journal reader waits for it: it must see every block.
+    pub async fn floor(&self, head: u64) -> Result<u64, Error> {
+        let Some(keep) = self.retain_blocks else { return Ok(self.from_block) };
+        let readers = self.store.view().await?.readers(self.chain_id()).await?;
+        let slowest = readers.iter().map(|reader| reader.cursor.next).min();
+        let kept = head.saturating_add(1).saturating_sub(keep);
+        Ok(self.from_block.max(kept.min(slowest.unwrap_or(kept))))
     }
 
     /// Changes after every commit.

@@ -1,5 +1,5 @@
 //! From a node or a file to the store: fetch, verify, decode, commit; follow the head, fill the past,
-//! complete blocks that came without traces.
+//! complete blocks that came without traces, drop the oldest where only the newest are wanted.
 //!
 //! In: upstreams of a chain, files of block records, or stored blocks to be decoded again. Out: commits
 //! to the store. Must not know: HTTP serving, wire shapes, who asks.
@@ -18,6 +18,7 @@ mod pipeline;
 mod progress;
 pub mod redecode;
 mod reorg;
+mod retain;
 mod retrace;
 pub mod source;
 mod supervise;
@@ -27,4 +28,6 @@ pub use chain::{ChainIngest, Options};
 pub use config::{Config, Redecode, SenderCheck, TraceUse};
 pub use error::Error;
 pub use pipeline::{DecodeFn, decoder_of};
-pub use progress::{IngestStatus, Progress, ReorgStatus, Task, TaskStatus, TraceFailure};
+pub use progress::{
+    IngestStatus, Progress, ReorgStatus, RetainStatus, Task, TaskStatus, TraceFailure,
+};

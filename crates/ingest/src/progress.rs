@@ -19,10 +19,11 @@ pub struct Progress {
     missing: AtomicU64,
     node_head: AtomicU64,
     /// One place per task, so that none speaks for the other.
-    tasks: Mutex<[TaskStatus; 3]>,
+    tasks: Mutex<[TaskStatus; 4]>,
     last_reorg: Mutex<Option<ReorgStatus>>,
     trace_failure: Mutex<Option<TraceFailure>>,
     history_end: Mutex<Option<u64>>,
+    retain: Mutex<Option<RetainStatus>>,
 }
 
 /// The tasks of a chain's ingest.
@@ -31,16 +32,18 @@ pub enum Task {
     Follow,
     Backfill,
     Retrace,
+    Retain,
 }
 
 impl Task {
-    const ALL: [Task; 3] = [Task::Follow, Task::Backfill, Task::Retrace];
+    const ALL: [Task; 4] = [Task::Follow, Task::Backfill, Task::Retrace, Task::Retain];
 
     pub fn name(self) -> &'static str {
         match self {
             Task::Follow => "following the head",
             Task::Backfill => "filling history",
             Task::Retrace => "tracing stored blocks",
+            Task::Retain => "dropping the oldest blocks",
         }
     }
 }
@@ -75,6 +78,16 @@ pub struct TraceFailure {
     pub reason: String,
 }
 
+/// A chain that keeps its newest blocks only.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct RetainStatus {
+    pub retain_blocks: u64,
+    /// Since this process started.
+    pub blocks_pruned: u64,
+    /// Why blocks that should go do not.
+    pub waiting: Option<String>,
+}
+
 /// A moment of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct IngestStatus {
@@ -99,6 +112,8 @@ pub struct IngestStatus {
     /// How often a task was started again since this process started.
     pub restarts: u64,
     pub last_reorg: Option<ReorgStatus>,
+    /// None where all blocks are kept.
+    pub retain: Option<RetainStatus>,
 }
 
 impl Progress {
@@ -110,6 +125,27 @@ impl Progress {
     pub fn reorged(&self, reorg: ReorgStatus) {
         self.reverted.fetch_add(reorg.reverted_blocks, Ordering::Relaxed);
         *lock(&self.last_reorg) = Some(reorg);
+    }
+
+    pub(crate) fn set_retain(&self, retain_blocks: Option<u64>) {
+        *lock(&self.retain) = retain_blocks.map(|retain_blocks| RetainStatus {
+            retain_blocks,
+            blocks_pruned: 0,
+            waiting: None,
+        });
+    }
+
+    pub(crate) fn pruned(&self, blocks: u64) {
+        if let Some(retain) = lock(&self.retain).as_mut() {
+            retain.blocks_pruned += blocks;
+            retain.waiting = None;
+        }
+    }
+
+    pub(crate) fn set_retain_waiting(&self, why: Option<String>) {
+        if let Some(retain) = lock(&self.retain).as_mut() {
+            retain.waiting = why;
+        }
     }
 
     pub fn amended(&self, blocks: u64) {
@@ -197,16 +233,18 @@ impl Progress {
             failed: self.failed(),
             restarts: Task::ALL.iter().map(|task| self.task(*task).restarts).sum(),
             last_reorg: lock(&self.last_reorg).clone(),
+            retain: lock(&self.retain).clone(),
         }
     }
 }
 
-fn status_of(tasks: &mut [TaskStatus; 3], task: Task) -> &mut TaskStatus {
-    let [follow, backfill, retrace] = tasks;
+fn status_of(tasks: &mut [TaskStatus; 4], task: Task) -> &mut TaskStatus {
+    let [follow, backfill, retrace, retain] = tasks;
     match task {
         Task::Follow => follow,
         Task::Backfill => backfill,
         Task::Retrace => retrace,
+        Task::Retain => retain,
     }
 }
 

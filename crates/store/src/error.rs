@@ -53,6 +53,9 @@ pub enum Error {
     NotBuilding { chain: u64 },
     #[error("the journal reader {name} was moved by somebody else")]
     ReaderMoved { name: String },
+    /// A backup, or the place for one, or for what is restored from it.
+    #[error("{path} {why}")]
+    Backup { path: PathBuf, why: String },
     #[error("a stored {what} cannot be read back; stop the server and run `headwater check`")]
     Broken { what: &'static str },
 }

@@ -7,6 +7,7 @@
 //! Must not know: nodes, HTTP, wire shapes.
 
 mod api_key;
+mod backup;
 mod block;
 mod change;
 mod check;
@@ -17,6 +18,7 @@ mod generations;
 mod journal;
 mod options;
 mod prepared;
+mod prune;
 mod query;
 mod read;
 mod reader;
@@ -26,6 +28,7 @@ mod store;
 mod write_state;
 
 pub use api_key::{ApiKey, Role};
+pub use backup::{BackupProgress, BackupRequest, ChainMoment, Manifest, TableFile};
 pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
 pub use change::{ChangeOf, Committed};
 pub use check::{CheckProgress, CheckReport, CheckedPart};
@@ -37,6 +40,7 @@ pub use journal::{
 };
 pub use options::{Options, TableSize, UpgradeProgress};
 pub use prepared::{Change, PreparedBlock};
+pub use prune::{HeldBy, Pruned};
 pub use query::{
     LowestTradeQuery, Place, PoolStatesQuery, StateAt, StoredTrade, TradePlace, TradesPage,
     TradesQuery, WalletPage, WalletQuery, WalletSummary,

@@ -1,8 +1,9 @@
-//! The admin surface, `/admin/v1/…`: keys, redecode, journal readers, upstreams, sizes.
+//! The admin surface, `/admin/v1/…`: keys, redecode, backup, journal readers, upstreams, sizes.
 //!
 //! For keys with the admin role, or for whoever can open the socket in the data folder. One file per
 //! subject; `routes` lists them.
 
+mod backup;
 mod caller;
 mod digest;
 mod keys;
@@ -14,6 +15,7 @@ mod upstreams;
 use axum::Router;
 use axum::routing::{delete, get, post};
 
+pub use backup::{BackupOrder, BackupState, BackupStatus, Backups};
 pub use caller::{Admin, LocalSocket};
 pub use keys::{KeyCreated, KeyInfo, KeyRequest, RoleName};
 
@@ -24,6 +26,7 @@ pub fn routes() -> Router<App> {
         .route("/admin/v1/keys", get(keys::list).post(keys::create))
         .route("/admin/v1/keys/{id}", delete(keys::revoke))
         .route("/admin/v1/redecode", get(redecode::status).post(redecode::request))
+        .route("/admin/v1/backup", get(backup::status).post(backup::begin))
         .route("/admin/v1/readers", get(readers::list))
         .route("/admin/v1/readers/{chain}/{name}", delete(readers::remove))
         .route("/admin/v1/upstreams", get(upstreams::list))

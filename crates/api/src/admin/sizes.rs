@@ -21,5 +21,6 @@ pub async fn describe(app: &App) -> Result<Value, ApiError> {
         .iter()
         .map(|t| json!({ "table": t.name, "disk_bytes": t.disk_bytes, "rows_estimate": t.rows }))
         .collect();
-    Ok(json!({ "disk_bytes": store.disk_bytes().await?, "tables": tables }))
+    let budget = app.parts.disk_budget.as_ref().map(|budget| budget());
+    Ok(json!({ "disk_bytes": store.disk_bytes().await?, "tables": tables, "budget": budget }))
 }

@@ -250,5 +250,6 @@ pub fn assembled(
         token_lists: api::TokenLists::default(),
         metrics: Box::new(String::new),
         version: "test",
+        disk_budget: None,
     }
 }

@@ -41,6 +41,11 @@ impl Client {
         self.send(Method::POST, path, Some(body)).await
     }
 
+    /// Begins something; progress is asked for elsewhere.
+    pub async fn order<B: Serialize>(&self, path: &str, body: &B) -> Result<()> {
+        self.exchange(Method::POST, path, Some(body)).await.map(|_| ())
+    }
+
     pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
         self.send::<(), T>(Method::DELETE, path, None).await
     }
@@ -51,6 +56,17 @@ impl Client {
         path: &str,
         body: Option<&B>,
     ) -> Result<T> {
+        serde_json::from_slice(&self.exchange(method, path, body).await?)
+            .context("the running server is of another version: its answer cannot be read")
+    }
+
+    /// The body of a response that is no refusal.
+    async fn exchange<B: Serialize>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&B>,
+    ) -> Result<Vec<u8>> {
         let mut request = self.http.request(method, format!("http://headwater{path}"));
         // One hash over a whole chain may take long; everything else does not.
         if !path.starts_with("/admin/v1/digest/") {
@@ -64,8 +80,7 @@ impl Client {
         let status = response.status();
         let bytes = response.bytes().await.context("the running server stopped answering")?;
         if status.is_success() {
-            return serde_json::from_slice(&bytes)
-                .context("the running server is of another version: its answer cannot be read");
+            return Ok(bytes.into());
         }
         anyhow::bail!("{}", refusal(status, &bytes))
     }

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod backup;
 pub mod check;
 pub mod config;
 pub mod demo;
@@ -8,6 +9,7 @@ pub mod import;
 pub mod keys;
 pub mod redecode;
 pub mod repair;
+pub mod restore;
 pub mod serve;
 mod signals;
 pub mod status;

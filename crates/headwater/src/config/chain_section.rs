@@ -4,6 +4,9 @@ use anyhow::{Context, Result};
 use model::chain::{Chain, ChainId, ChainTable, PrivateChain};
 use serde::{Deserialize, Serialize};
 
+/// The fewest blocks that a chain can be told to keep; more where it takes more to be sure of one.
+const RETAIN_BLOCKS_MIN: u64 = 128;
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChainSection {
@@ -14,6 +17,9 @@ pub struct ChainSection {
     /// The oldest block to fill down to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_block: Option<u64>,
+    /// Only so many of the newest blocks are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retain_blocks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_time_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,6 +77,19 @@ impl ChainSection {
         Ok(private)
     }
 
+    /// A reorg must find its ancestor among the blocks that are kept.
+    fn check_retain(&self, name: &str, table: &ChainTable) -> Result<()> {
+        let Some(keep) = self.retain_blocks else { return Ok(()) };
+        let chain = table.find(name).or_else(|| table.find(&format!("chain-{name}")));
+        let least = chain.map_or(0, |chain| chain.confirmations).max(RETAIN_BLOCKS_MIN);
+        anyhow::ensure!(
+            keep >= least,
+            "chains.{name}.retain_blocks ({keep}) must be at least {least}, so that a reorg finds the \
+             block it starts from; leave it out to keep all blocks"
+        );
+        Ok(())
+    }
+
     fn described(&self, id: ChainId, name: String) -> PrivateChain {
         let mut private = PrivateChain::new(id, name);
         private.block_time_ms = self.block_time_ms.or(private.block_time_ms);
@@ -84,6 +103,7 @@ pub fn table(settings: &super::Settings) -> Result<ChainTable> {
     let mut table = ChainTable::builtin().context("the built-in chains")?;
     for (name, section) in &settings.chains {
         table = section.extend(name, table)?;
+        section.check_retain(name, &table)?;
     }
     Ok(table)
 }

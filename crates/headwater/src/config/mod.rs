@@ -37,6 +37,7 @@ pub struct StoreSettings {
     pub journal_entries_min: u64,
     pub free_bytes_min: u64,
     pub commit_stall_s: u64,
+    pub disk_budget_bytes: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -204,6 +205,19 @@ mod tests {
             let error = format!("{:#}", load(&[(name, value)]).unwrap_err());
             assert!(error.contains(expected), "{name}: {error}");
         }
+    }
+
+    #[test]
+    fn a_chain_keeps_enough_blocks_for_its_reorgs() {
+        let retain = |chain: &str, keep: &str| {
+            let name = format!("HEADWATER__CHAINS__{chain}__RETAIN_BLOCKS");
+            table(&load(&[(name.as_str(), keep)]).unwrap()).map_err(|error| format!("{error:#}"))
+        };
+        assert!(retain("ETH", "128").is_ok());
+        assert!(retain("31337", "1000").is_ok());
+        let error = retain("31337", "127").unwrap_err();
+        assert!(error.contains("chains.31337.retain_blocks (127) must be at least 128"), "{error}");
+        assert!(retain("ETH", "0").is_err());
     }
 
     #[test]

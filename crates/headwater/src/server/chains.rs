@@ -45,6 +45,7 @@ pub async fn start(
                 config: settings.ingest.clone(),
                 from_block: section.from_block.unwrap_or(0),
                 decode: ingest::decoder_of(&chain),
+                retain_blocks: section.retain_blocks,
             }))
         });
         let progress = ingest.as_ref().map(|ingest| ingest.progress.clone());

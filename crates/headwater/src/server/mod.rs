@@ -1,6 +1,7 @@
 //! The parts put together: store, pools, ingest, gateway, HTTP.
 
 pub mod chains;
+mod disk_budget;
 mod listeners;
 mod problems;
 
@@ -17,6 +18,7 @@ use ingest::ChainIngest;
 use model::chain::ChainTable;
 use rand::RngCore;
 use store::{Store, WriteState};
+use tokio::task::JoinHandle;
 
 use crate::config::{self, Settings};
 use crate::file_limit;
@@ -24,6 +26,7 @@ use crate::open_store::open_store;
 use crate::redecode::RedecodeWorker;
 use crate::telemetry;
 use chains::Chains;
+use disk_budget::DiskBudget;
 use listeners::Listeners;
 use problems::problems_fn;
 
@@ -34,6 +37,7 @@ pub struct Server {
     pub addresses: Vec<SocketAddr>,
     redecode: RedecodeWorker,
     listeners: Listeners,
+    budget: Option<JoinHandle<()>>,
     store: Store,
 }
 
@@ -45,10 +49,12 @@ impl Server {
             chains::start(settings, &table, &store, ingesting).await?;
         let redecode = RedecodeWorker::start(&store, targets);
         let problems = problems_fn(store.clone(), ingests.clone());
-        let app = app(settings, &store, table, served, &redecode, problems).await?;
+        let mut app = parts(settings, &store, table, served, &redecode, problems).await?;
+        let budget = watch_budget(settings, &store, &mut app);
+        let app = App::new(app);
         let files = file_limit::plan(settings.node_files());
         let (listeners, addresses) = Listeners::start(settings, &app, files).await?;
-        Ok(Server { app, ingests, addresses, redecode, listeners, store })
+        Ok(Server { app, ingests, addresses, redecode, listeners, budget, store })
     }
 
     /// Ends with what this process cannot go on after.
@@ -77,18 +83,31 @@ impl Server {
         self.redecode.stop().await;
         self.ingests.iter().for_each(|ingest| ingest.pool.shutdown());
         self.ingests.clear();
+        if let Some(budget) = &self.budget {
+            budget.abort();
+        }
         Ok(self.store.flush().await?)
     }
 }
 
-async fn app(
+/// Where there is one, /status shows it.
+fn watch_budget(settings: &Settings, store: &Store, parts: &mut Parts) -> Option<JoinHandle<()>> {
+    let bytes = Some(settings.store.disk_budget_bytes).filter(|bytes| *bytes > 0)?;
+    let budget = Arc::new(DiskBudget::new(bytes));
+    let shown = budget.clone();
+    let status = move || serde_json::to_value(shown.status()).unwrap_or_default();
+    parts.disk_budget = Some(Box::new(status));
+    Some(disk_budget::watch(budget, store.clone()))
+}
+
+async fn parts(
     settings: &Settings,
     store: &Store,
     table: Arc<ChainTable>,
     chains: Vec<api::ServedChain>,
     redecode: &RedecodeWorker,
     problems: ProblemsFn,
-) -> Result<App> {
+) -> Result<Parts> {
     let prometheus = telemetry::metrics()?;
     let nodes = chains
         .iter()
@@ -101,7 +120,7 @@ async fn app(
     }
     let secret = store.secret("cursor", fresh_secret).await?;
     let verified = api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
-    Ok(App::new(Parts {
+    Ok(Parts {
         config: settings.api.clone(),
         listen: settings.listen.clone(),
         store: store.clone(),
@@ -119,7 +138,8 @@ async fn app(
         token_lists: api::TokenLists::read(&settings.price.token_lists)?,
         metrics: Box::new(move || prometheus.render()),
         version: env!("CARGO_PKG_VERSION"),
-    }))
+        disk_budget: None,
+    })
 }
 
 fn fresh_secret() -> [u8; 32] {

@@ -177,3 +177,19 @@ fn a_second_process_on_the_same_folder_is_told_why_it_cannot_start() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_beyond_its_budget_is_warned_of_and_goes_on() {
+    let world = Imported::with(3, |serve| serve.set("store.disk_budget_bytes", "1000"));
+    let status = world.client.get("/status").await.json();
+    let budget = &status["store"]["budget"];
+    assert_eq!((&budget["budget_bytes"], &budget["level"]), (&1000.into(), &"critical".into()));
+    assert!(budget["used_percent"].as_u64().unwrap() > 100, "{budget}");
+    assert!(budget["advice"].as_str().unwrap().contains("retain_blocks"), "{budget}");
+    let log = world.server.log();
+    assert_eq!(log.matches("% of store.disk_budget_bytes").count(), 1, "{log}");
+    let metrics = world.client.get("/metrics").await.body;
+    assert!(metrics.contains("headwater_store_budget_used_ratio"), "{metrics}");
+    let none = Imported::new(1);
+    assert!(none.client.get("/status").await.json()["store"]["budget"].is_null());
+}

@@ -11,7 +11,7 @@ mod junction;
 mod write;
 
 use rpc::UpstreamId;
-use store::{Coverage, Origin};
+use store::Origin;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::config::Config;
@@ -134,12 +134,13 @@ impl<'a> Backfill<'a> {
         }
     }
 
-    /// The next gap to fill.
+    /// The next gap to fill; also counts what is missing.
     async fn gap(&self) -> Result<Option<Gap>, Error> {
         let Some(head) = *self.context.source.pool.heads().borrow() else { return Ok(None) };
         let coverage = self.context.coverage().await?;
-        tell_missing(self.context, &coverage);
-        Ok(next_gap(&coverage, self.context.from_block, head.number))
+        let floor = self.context.floor(head.number).await?;
+        self.context.progress.set_missing(coverage.missing(floor, head.number));
+        Ok(next_gap(&coverage, floor, head.number))
     }
 
     /// Some block of the next ones could not be had. Takes those above it, one by one, and then finds out
@@ -224,8 +225,8 @@ impl<'a> Backfill<'a> {
                 fetch_while(&mut queue, &mut failed, writing).await?;
                 self.wrote = true;
                 context.progress.set_waiting(Task::Backfill, None);
-                tell_missing(context, &context.coverage().await?);
-                if is_overtaken(context, top).await? {
+                // A newer gap above this one: the head went on without us for a while.
+                if self.gap().await?.is_some_and(|gap| gap.top > top) {
                     break;
                 }
             } else if failed.is_some() {
@@ -240,18 +241,6 @@ impl<'a> Backfill<'a> {
         }
         failed.map_or(Ok(()), Err)
     }
-}
-
-/// Whether a newer gap has come up above this one: the head went on without us for a while.
-async fn is_overtaken(context: &Context, top: u64) -> Result<bool, Error> {
-    let Some(head) = *context.source.pool.heads().borrow() else { return Ok(false) };
-    let next = next_gap(&context.coverage().await?, context.from_block, head.number);
-    Ok(next.is_some_and(|gap| gap.top > top))
-}
-
-fn tell_missing(context: &Context, coverage: &Coverage) {
-    let head = context.source.pool.heads().borrow().map_or(0, |head| head.number);
-    context.progress.set_missing(coverage.missing(context.from_block, head));
 }
 
 /// Goes on fetching while blocks are written: the disk and the processors have different work.

@@ -24,6 +24,8 @@ mod redecode;
 #[cfg(test)]
 mod reorgs;
 #[cfg(test)]
+mod retain;
+#[cfg(test)]
 mod retrace;
 #[cfg(test)]
 mod setup;

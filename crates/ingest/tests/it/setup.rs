@@ -148,6 +148,7 @@ pub struct Rig {
     pub pool: PoolConfig,
     pub config: Config,
     pub from_block: u64,
+    pub retain_blocks: Option<u64>,
     pub chain: Arc<Chain>,
     pub decode: DecodeFn,
 }
@@ -165,6 +166,7 @@ impl Rig {
             // As thorough as at the head, so that digests can be compared.
             config: Config { senders: SenderCheck::All, ..Config::default() },
             from_block: 0,
+            retain_blocks: None,
             chain: chain(Verification::Full),
             decode: decoder_of(&chain(Verification::Full)),
         }
@@ -186,6 +188,7 @@ impl Rig {
             config: self.config.clone(),
             from_block: self.from_block,
             decode: self.decode.clone(),
+            retain_blocks: self.retain_blocks,
         })
     }
 

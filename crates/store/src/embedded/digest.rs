@@ -12,8 +12,9 @@ use crate::embedded::keys;
 use crate::embedded::read::View;
 
 /// The journal is history, and so is what its readers keep; pools and tokens that were learned of on a
-/// branch that is gone stay known; what is untraced follows from the headers.
-const NOT_OF_BLOCKS: [&str; 9] = [
+/// branch that is gone stay known; what is untraced follows from the headers; what was carried over tells of
+/// blocks that are gone.
+const NOT_OF_BLOCKS: [&str; 10] = [
     "journal",
     "readers",
     "reader_rows",
@@ -21,51 +22,78 @@ const NOT_OF_BLOCKS: [&str; 9] = [
     "api_keys",
     "meta",
     "pools",
+    "carried_pools",
     "tokens",
     "generations",
 ];
+
+/// Rows of a chain as they come by, table by table in the order of `Tables::all`, each sorted by key.
+pub struct ChainDigest {
+    chain: ChainId,
+    generation: u8,
+    hasher: Keccak256,
+}
+
+impl ChainDigest {
+    pub fn new(view: &View, chain: ChainId) -> Result<Self, Error> {
+        let generation = view.generations(chain)?.current;
+        Ok(ChainDigest { chain, generation, hasher: Keccak256::new() })
+    }
+
+    /// What keys of the table begin with, if its rows count; to be called once for each.
+    pub fn begin(&mut self, table: &'static str) -> Option<Vec<u8>> {
+        if NOT_OF_BLOCKS.contains(&table) {
+            return None;
+        }
+        self.hasher.update(table);
+        let is_fact = matches!(table, "facts" | "nft_trades" | "nft_lowest" | "pool_states");
+        Some(if is_fact {
+            keys::of_facts(self.chain, self.generation).to_vec()
+        } else {
+            keys::chain(self.chain).to_vec()
+        })
+    }
+
+    /// `key` is without what `begin` gave: of generations there may have been more or fewer.
+    pub fn add(&mut self, table: &'static str, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        let value = match table {
+            "wallet_counts" => {
+                let count = Count::unpack(value).ok_or(Error::Broken { what: table })?;
+                &*Count { version: 0, ..count }.pack()
+            }
+            "headers" => {
+                let number = keys::last_number(key).unwrap_or_default();
+                let (mut summary, header) =
+                    unpack_header(number, value).ok_or(Error::Broken { what: table })?;
+                summary.proof = summary.proof.without(Proof::SENDERS);
+                &*pack_header(&summary, &header)
+            }
+            _ => value,
+        };
+        for part in [key, value] {
+            self.hasher.update((part.len() as u64).to_be_bytes());
+            self.hasher.update(part);
+        }
+        Ok(())
+    }
+
+    pub fn finish(self) -> B256 {
+        self.hasher.finalize()
+    }
+}
 
 impl View {
     /// Left out, too: when a count last changed, and how many senders were checked, which depends on
     /// whether a block was met at the head or in the past.
     pub fn digest(&self, chain: ChainId) -> Result<B256, Error> {
-        let mut hasher = Keccak256::new();
-        let generation = self.generations(chain)?.current;
+        let mut digest = ChainDigest::new(self, chain)?;
         for (name, table) in self.tables.all() {
-            if NOT_OF_BLOCKS.contains(&name) {
-                continue;
-            }
-            hasher.update(name);
-            let is_fact = matches!(name, "facts" | "nft_trades" | "nft_lowest" | "pool_states");
-            let prefix = if is_fact {
-                keys::of_facts(chain, generation).to_vec()
-            } else {
-                keys::chain(chain).to_vec()
-            };
+            let Some(prefix) = digest.begin(name) else { continue };
             for item in self.snapshot.prefix(table, &prefix) {
                 let (key, value) = item.into_inner()?;
-                // Without the generation, of which there may have been more or fewer.
-                let key = key.get(prefix.len()..).unwrap_or_default();
-                let value = match name {
-                    "wallet_counts" => {
-                        let count = Count::unpack(&value).ok_or(Error::Broken { what: name })?;
-                        Count { version: 0, ..count }.pack()
-                    }
-                    "headers" => {
-                        let number = keys::last_number(key).unwrap_or_default();
-                        let (mut summary, header) =
-                            unpack_header(number, &value).ok_or(Error::Broken { what: name })?;
-                        summary.proof = summary.proof.without(Proof::SENDERS);
-                        pack_header(&summary, &header)
-                    }
-                    _ => value.to_vec(),
-                };
-                for part in [key, &value] {
-                    hasher.update((part.len() as u64).to_be_bytes());
-                    hasher.update(part);
-                }
+                digest.add(name, key.get(prefix.len()..).unwrap_or_default(), &value)?;
             }
         }
-        Ok(hasher.finalize())
+        Ok(digest.finish())
     }
 }

@@ -5,11 +5,16 @@ use std::io::ErrorKind;
 use std::ops::RangeBounds;
 use std::path::Path;
 
+// `AbstractTree` tells how many removals are not yet worked in.
 use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 
 pub use fjall::Slice;
 
 use crate::Error;
+
+/// A table is rewritten when one in so many of its entries is a removal: as many are then rows that nobody
+/// sees any more.
+const REMOVED_PART: u64 = 8;
 
 const READ: &str = "read";
 const WRITE: &str = "write";
@@ -146,8 +151,29 @@ impl Table {
         files.map(|file| (file.path.to_path_buf(), file.checksum().into_u128())).collect()
     }
 
+    /// Rewrites the table if a good part of it are rows that were removed.
+    pub fn reclaim(&self) -> Result<(), Error> {
+        self.0.rotate_memtable_and_wait().map_err(failed("compact"))?;
+        let (removals, rows) = (self.0.tree.tombstone_count(), self.rows());
+        if removals == 0 || removals < rows / REMOVED_PART {
+            return Ok(());
+        }
+        self.0.major_compact().map_err(failed("compact"))
+    }
+
     pub fn disk_bytes(&self) -> u64 {
         self.0.disk_space()
+    }
+
+    /// For many rows in the order of their keys, past the log. `some` is called with where rows go, until
+    /// it says that there are no more. They count, and are on disk, when this returns.
+    pub fn bulk_load(
+        &self,
+        mut some: impl FnMut(&mut PutFn) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let mut load = self.0.start_ingestion().map_err(failed(WRITE))?;
+        while some(&mut |key, value| load.write(key, value).map_err(failed(WRITE)))? {}
+        load.finish().map_err(failed(WRITE))
     }
 
     pub fn rows(&self) -> u64 {
@@ -158,6 +184,9 @@ impl Table {
         self.0.id()
     }
 }
+
+/// Takes a key and its value.
+pub type PutFn<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
 
 /// All tables as they were at one moment.
 pub struct Snapshot(fjall::Snapshot);

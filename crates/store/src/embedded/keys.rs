@@ -54,6 +54,11 @@ pub fn journal_tail(chain: ChainId) -> [u8; 13] {
     join!(13: b"tail/", chain.0.to_be_bytes())
 }
 
+/// In the same table: up to where the chain's oldest blocks were pruned.
+pub fn pruned(chain: ChainId) -> [u8; 15] {
+    join!(15: b"pruned/", chain.0.to_be_bytes())
+}
+
 /// Chain, block number, newest first.
 pub fn newest_first(chain: ChainId, number: u64) -> [u8; 16] {
     join!(16: chain.0.to_be_bytes(), (!number).to_be_bytes())
@@ -179,6 +184,11 @@ pub fn token(chain: ChainId, address: Address) -> [u8; 28] {
 pub fn pool_state(chain: ChainId, generation: u8, id: &PoolId, number: u64) -> Vec<u8> {
     let prefix = of_facts(chain, generation);
     [prefix.as_slice(), &pool_id(id), &(!number).to_be_bytes()].concat()
+}
+
+/// Chain, pool.
+pub fn carried_pool(chain: ChainId, id: &PoolId) -> Vec<u8> {
+    [chain.0.to_be_bytes().as_slice(), &pool_id(id)].concat()
 }
 
 /// The last eight bytes as a number: sequence, bucket or block number.

@@ -71,6 +71,8 @@ tables! {
     pools: Run,
     /// chain, generation, pool, !number → how the block left the pool.
     pool_states: Run,
+    /// chain, pool → block, state: how the newest pruned block that changed the pool left it.
+    carried_pools: Index,
     /// chain, address → what a token calls itself, and who said so. Asked of a node, not of blocks.
     tokens: Index,
     /// chain → the generation of facts in use, the one being built, and who decoded them.

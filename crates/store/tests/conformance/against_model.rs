@@ -5,7 +5,7 @@ use alloy_primitives::B256;
 use model::proof::Proof;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use store::{Change, Decoded, Origin, Start, VerifiedBlock};
+use store::{Change, Decoded, HeldBy, Origin, Pruned, Start, VerifiedBlock};
 use testkit::SimChain;
 
 use crate::chain::{CHAIN, block, proven, small_chain};
@@ -45,6 +45,11 @@ enum Op {
     },
     Revert(usize),
     Amend(usize),
+    /// All but the newest go, some of them in this step.
+    Prune {
+        keep: usize,
+        limit: usize,
+    },
     SwitchDecoder,
     Rebuild(usize),
     FinishRebuild,
@@ -71,6 +76,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (any::<Index>(), 1usize..4).prop_map(|(at, count)| Op::Import { at, count }),
         2 => (1usize..4).prop_map(Op::Revert),
         2 => (1usize..4).prop_map(Op::Amend),
+        4 => (1usize..9, 1usize..6).prop_map(|(keep, limit)| Op::Prune { keep, limit }),
         1 => Just(Op::SwitchDecoder),
         2 => (1usize..9).prop_map(Op::Rebuild),
         1 => Just(Op::FinishRebuild),
@@ -161,7 +167,11 @@ impl World {
         let newest = self.model.coverage().newest();
         match op {
             Op::Extend(count) => drop(self.chain.extend(count)),
-            Op::Reorg { depth, new_len } => drop(self.chain.reorg(depth, new_len)),
+            Op::Reorg { depth, new_len } => {
+                // No reorg reaches what was pruned; `prune` has those that do.
+                let above = self.chain.head_number().saturating_sub(self.model.pruned_to);
+                drop(self.chain.reorg(depth.min(above as usize), new_len));
+            }
             Op::Follow { count, has_traces, amends } => {
                 let stale = self.stale();
                 let lasting = self.model.blocks.keys().rev().find(|n| !stale.contains(n));
@@ -192,6 +202,7 @@ impl World {
                 self.commit(Origin::Head, steps).await;
             }
             Op::Amend(count) => self.apply(Origin::History, Vec::new(), count).await,
+            Op::Prune { keep, limit } => self.prune(keep as u64, limit).await,
             other => self.run_beside(other).await,
         }
     }
@@ -229,6 +240,24 @@ impl World {
         }
     }
 
+    /// Nothing goes that a reader has not passed.
+    async fn prune(&mut self, keep: u64, limit: usize) {
+        let newest = self.model.coverage().newest().unwrap_or(0);
+        let lowest_stale = self.stale().last().copied().unwrap_or(u64::MAX);
+        let below = (newest + 1).saturating_sub(keep).min(lowest_stale);
+        let readers = self.home.view().await.readers(CHAIN).await.unwrap();
+        let slowest = readers.iter().min_by_key(|reader| reader.cursor.next);
+        let next = slowest.map_or(u64::MAX, |reader| reader.cursor.next);
+        let is_held = self.model.blocks.range(..below).any(|(number, _)| *number >= next);
+        let held_by = slowest
+            .filter(|_| is_held)
+            .map(|reader| HeldBy { reader: reader.name.clone(), next_block: reader.cursor.next });
+        let pruned = self.home.store().prune_oldest(CHAIN, below, limit).await.unwrap();
+        let blocks = self.model.prune(below.min(next), limit);
+        let coverage = self.model.coverage();
+        assert_eq!(pruned, Pruned { blocks, coverage, held_by });
+    }
+
     /// Reads the next blocks below what is done, as far as there are so many.
     async fn rebuild(&mut self, count: usize) {
         let decoder: Decoder = self.model.decoder;
@@ -256,7 +285,12 @@ impl World {
         for _ in 0..steps {
             if reader.step().await.is_none() {
                 if let Some(known) = reader.reader.committed() {
-                    assert_eq!(reader.run(), self.model.run_from(known.start), "{name}");
+                    let mut run = reader.run();
+                    run.retain(|(number, ..)| *number >= self.model.pruned_to);
+                    let expected = self.model.run_from(known.start);
+                    let last = reader.seen.last_key_value().map(|(number, _)| number + 1);
+                    let waits = last.unwrap_or(known.start) < self.model.pruned_to;
+                    assert_eq!(run, if waits { Vec::new() } else { expected }, "{name}");
                 }
                 break;
             }

@@ -4,8 +4,9 @@
 //! file then runs on it, too.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use store::{Error, Options, Store};
+use store::{Error, Manifest, Options, Store};
 
 #[derive(Clone, Copy, Debug)]
 pub enum Engine {
@@ -29,16 +30,25 @@ impl Default for Choices {
 impl Engine {
     /// Opens the store that `folder` stands for; an empty one the first time.
     pub async fn open(self, folder: &Path, choices: Choices) -> Result<Store, Error> {
+        Store::open(&self.options(folder, choices), |_| ()).await
+    }
+
+    fn options(self, folder: &Path, choices: Choices) -> Options {
         let Choices { durable, journal_entries_min } = choices;
-        let options = match self {
+        match self {
             Engine::Embedded => Options {
                 cache_bytes: 8 << 20,
                 durable,
                 journal_entries_min,
                 ..Options::new(folder.join("store"))
             },
-        };
-        Store::open(&options, |_| ()).await
+        }
+    }
+
+    /// Makes the store that `folder` stands for of a backup.
+    pub async fn restore(self, backup: &Path, folder: &Path) -> Result<Manifest, Error> {
+        let options = self.options(folder, Choices::default());
+        Store::restore(&options, backup, Arc::default()).await
     }
 
     /// Copies an open store as it is at this moment, which is what a crash would leave.

@@ -9,6 +9,8 @@ mod amend;
 #[cfg(test)]
 mod arrival;
 #[cfg(test)]
+mod backup;
+#[cfg(test)]
 mod blocks;
 #[cfg(test)]
 mod chain;
@@ -40,6 +42,8 @@ mod made_facts;
 mod model;
 #[cfg(test)]
 mod pools;
+#[cfg(test)]
+mod prune;
 #[cfg(test)]
 mod random;
 #[cfg(test)]

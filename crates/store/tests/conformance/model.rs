@@ -40,6 +40,12 @@ struct Building {
 pub struct Model {
     pub blocks: BTreeMap<u64, VerifiedBlock>,
     pub journal: Vec<Entry>,
+    /// Of the newest entry, or of what was pruned after it.
+    pub seq: u64,
+    /// Blocks that were pruned, without a gap, newest last.
+    gone: Vec<VerifiedBlock>,
+    /// The first block that never was.
+    pub pruned_to: u64,
     /// Who decodes what is committed.
     pub decoder: Decoder,
     generation: u8,
@@ -54,6 +60,9 @@ impl Model {
         Model {
             blocks: BTreeMap::new(),
             journal: Vec::new(),
+            seq: 0,
+            gone: Vec::new(),
+            pruned_to: 0,
             decoder,
             generation: 0,
             pools: BTreeMap::new(),
@@ -82,11 +91,43 @@ impl Model {
                     (kind, number, hash)
                 }
             };
-            let seq = self.journal.len() as u64 + 1;
-            self.journal.push(Entry { seq, kind, origin, number, hash });
+            self.seq += 1;
+            self.journal.push(Entry { seq: self.seq, kind, origin, number, hash });
         }
-        let seq = self.journal.len() as u64;
+        let seq = self.seq;
         self.changed.extend(touched.into_iter().map(|address| (address, seq)));
+    }
+
+    /// Drops the oldest blocks below `below`; says how many.
+    pub fn prune(&mut self, below: u64, limit: usize) -> u64 {
+        let numbers: Vec<u64> = self.blocks.range(..below).map(|(n, _)| *n).take(limit).collect();
+        if self.pruned_below().is_none() && !numbers.is_empty() {
+            self.gone.clear();
+        }
+        let mut touched = Vec::new();
+        for number in &numbers {
+            let block = self.blocks.remove(number).unwrap();
+            touched.extend(all_parties(&block));
+            self.pruned_to = self.pruned_to.max(number + 1);
+            let last = self.gone.last().map(|last| last.block.number);
+            if last.is_some_and(|last| last + 1 < *number) {
+                self.gone.clear();
+            }
+            if last.is_none_or(|last| last < *number) {
+                self.gone.push(block);
+            }
+        }
+        self.seq += u64::from(!numbers.is_empty());
+        let seq = self.seq;
+        self.changed.extend(touched.into_iter().map(|address| (address, seq)));
+        numbers.len() as u64
+    }
+
+    /// The block that stands on those that were pruned.
+    fn pruned_below(&self) -> Option<u64> {
+        let last = &self.gone.last()?.block;
+        let above = self.blocks.get(&(last.number + 1))?;
+        (above.block.parent_hash == last.hash).then_some(last.number + 1)
     }
 
     fn meet_pools(&mut self, seen: &[Pool]) {
@@ -119,7 +160,7 @@ impl Model {
     }
 
     pub fn version(&self) -> Version {
-        Version { seq: self.journal.len() as u64, generation: self.generation }
+        Version { seq: self.seq, generation: self.generation }
     }
 
     pub fn coverage(&self) -> Coverage {
@@ -128,8 +169,10 @@ impl Model {
         coverage
     }
 
-    /// Stored blocks from `start` up to the first that is missing.
+    /// Stored blocks from `start` up to the first that is missing. Those that were pruned, or are there
+    /// again after it, are left out: whoever saw them keeps what it saw.
     pub fn run_from(&self, start: u64) -> Vec<(u64, B256, bool)> {
+        let start = start.max(self.pruned_to);
         let blocks = self.blocks.range(start..).zip(start..);
         let run = blocks.take_while(|((number, _), expected)| *number == expected);
         run.map(|((number, b), _)| (*number, b.block.hash, b.block.traces.is_some())).collect()
@@ -282,15 +325,33 @@ impl Model {
     }
 
     fn pool_state(&self, id: PoolId, first: u64, last: u64) -> Option<StateAt> {
-        let mut found: Option<StateAt> = None;
-        for (block, verified) in self.blocks.iter().filter(|(n, _)| (first..=last).contains(n)) {
-            for change in verified.facts.pools.changes.iter().filter(|change| change.id == id) {
-                let state = change.change.fold(found.as_ref().map(|at| &at.state));
-                found = state.map(|state| StateAt { state, block: *block });
+        let stored = self.blocks.range(first..=last.max(first)).filter(|(n, _)| **n <= last);
+        let found = state_after(id, None, stored.map(|(_, block)| block));
+        let carried = self.pruned_below().filter(|next| (first..=last).contains(next));
+        match (found, carried) {
+            (None, Some(next)) => {
+                let before = state_after(id, None, &self.gone)?;
+                let above = self.blocks.range(next..=last).map(|(_, block)| block);
+                state_after(id, Some(before), above)
             }
+            (found, _) => found,
         }
-        found
     }
+}
+
+/// What a pool held after these blocks, rising.
+fn state_after<'a>(
+    id: PoolId,
+    mut found: Option<StateAt>,
+    blocks: impl IntoIterator<Item = &'a VerifiedBlock>,
+) -> Option<StateAt> {
+    for verified in blocks {
+        for change in verified.facts.pools.changes.iter().filter(|change| change.id == id) {
+            let state = change.change.fold(found.as_ref().map(|at| &at.state));
+            found = state.map(|state| StateAt { state, block: verified.block.number });
+        }
+    }
+    found
 }
 
 fn parties_of(block: &VerifiedBlock, index: usize) -> model::wallets::Parties {

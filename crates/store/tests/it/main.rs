@@ -19,6 +19,8 @@ mod kill_reader;
 #[path = "../conformance/made_facts.rs"]
 mod made_facts;
 #[cfg(test)]
+mod retain;
+#[cfg(test)]
 #[path = "../conformance/sim_block.rs"]
 mod sim_block;
 #[cfg(test)]

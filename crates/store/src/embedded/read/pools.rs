@@ -7,6 +7,7 @@ use model::facts::{Pool, PoolChange, PoolId};
 use super::View;
 use crate::Error;
 use crate::embedded::blocking::may_block;
+use crate::embedded::carried::Carried;
 use crate::embedded::{codec, keys};
 use crate::query::{PoolStatesQuery, StateAt};
 
@@ -49,7 +50,11 @@ impl View {
 
     pub fn pool_states(&self, q: &PoolStatesQuery) -> Result<Vec<Option<StateAt>>, Error> {
         let generation = self.version(q.chain)?.generation;
-        may_block(|| q.pools.iter().map(|id| self.pool_state(q, generation, id)).collect())
+        let carried = self.carried(q.chain)?.filter(|it| (q.first..=q.last).contains(&it.next));
+        may_block(|| {
+            let state = |id| self.pool_state(q, generation, id, carried.as_ref());
+            q.pools.iter().map(state).collect()
+        })
     }
 
     fn pool_state(
@@ -57,6 +62,7 @@ impl View {
         q: &PoolStatesQuery,
         generation: u8,
         id: &PoolId,
+        carried: Option<&Carried>,
     ) -> Result<Option<StateAt>, Error> {
         let newest = keys::pool_state(q.chain, generation, id, q.last);
         let oldest = keys::pool_state(q.chain, generation, id, q.first);
@@ -75,11 +81,21 @@ impl View {
                 break;
             }
         }
-        let Some((block, _)) = changes.first() else { return Ok(None) };
-        let mut state = None;
+        let is_whole = changes.last().is_some_and(|(_, last)| last.change.fold(None).is_some());
+        let mut before = None;
+        if let Some(carried) = carried.filter(|_| !is_whole && changes.len() < CHANGES_MAX) {
+            before = self.carried_state(q.chain, carried, id)?;
+        }
+        if let Some((carried, _)) = carried.zip(before.as_ref()) {
+            // What was pruned is in it already, also where such a block is stored again.
+            changes.retain(|(number, _)| *number >= carried.next);
+        }
+        let newest = changes.first().map(|(block, _)| *block);
+        let Some(block) = newest.or(before.as_ref().map(|it| it.block)) else { return Ok(None) };
+        let mut state = before.map(|it| it.state);
         for (_, change) in changes.iter().rev() {
             state = change.change.fold(state.as_ref());
         }
-        Ok(state.map(|state| StateAt { state, block: *block }))
+        Ok(state.map(|state| StateAt { state, block }))
     }
 }

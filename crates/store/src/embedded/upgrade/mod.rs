@@ -18,10 +18,12 @@ use crate::Error;
 use crate::options::UpgradeProgress;
 
 /// Written at creation, checked at every start. Raised when rows change their form.
-const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 4;
 /// The oldest that can be brought up.
 const OLDEST: u32 = 3;
-const FORMAT_KEY: &str = "format";
+pub const FORMAT_KEY: &str = "format";
+/// In the place of a format while rows of a backup are written, so that nobody takes a part for the whole.
+pub const RESTORING: u32 = u32::MAX;
 /// Rows looked at in one go.
 const ROWS_AT_ONCE: usize = 4096;
 /// How far an upgrade came.
@@ -36,8 +38,19 @@ pub fn format_of((db, path): (&Database, &Path)) -> Result<u32, Error> {
         return Ok(FORMAT);
     };
     let found = found.as_ref().try_into().map_or(0, u32::from_be_bytes);
+    if found == RESTORING {
+        let why =
+            "holds part of a backup: a restore did not come to its end. Empty it, restore again";
+        return Err(Error::Backup { path: path.to_owned(), why: why.to_owned() });
+    }
+    check_format(path, found)?;
+    Ok(found)
+}
+
+/// Whether this build can read rows of that format.
+pub fn check_format(path: &Path, found: u32) -> Result<(), Error> {
     if (OLDEST..=FORMAT).contains(&found) {
-        return Ok(found);
+        return Ok(());
     }
     let path = path.to_owned();
     Err(Error::UnknownFormat { path, found, oldest: OLDEST, newest: FORMAT })

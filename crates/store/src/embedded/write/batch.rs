@@ -45,13 +45,13 @@ pub struct Batch<'a> {
     pub(super) tables: Arc<Tables>,
     pub(super) chain: ChainId,
     origin: Origin,
-    ops: Vec<Op>,
+    pub(super) ops: Vec<Op>,
     /// Set by a removal: a key may then be written again, and only the last of the two counts.
     pub(super) removes: bool,
     pub(super) wallets: Vec<WalletRow>,
     /// Pools that this batch writes, by generation. They are known once it is written.
     pub(super) new_pools: HashSet<(u8, PoolId)>,
-    coverage: Coverage,
+    pub(super) coverage: Coverage,
     pub(super) generations: Generations,
     /// As they stand in the store.
     known_generations: Generations,
@@ -159,7 +159,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn drop_block(&mut self, block: PackedBlock, view: &View) -> Result<(), Error> {
+    pub(super) fn drop_block(&mut self, block: PackedBlock, view: &View) -> Result<(), Error> {
         self.removes = true;
         let (chain, number) = (self.chain, block.head.number);
         let t = self.tables.clone();
@@ -195,7 +195,7 @@ impl<'a> Batch<'a> {
     }
 
     /// In key order: neighbours go in one after the other, and the memory they touch is still warm.
-    fn write_wallets(&mut self) -> Result<(), Error> {
+    pub(super) fn write_wallets(&mut self) -> Result<(), Error> {
         let mut rows = std::mem::take(&mut self.wallets);
         rows.sort_unstable();
         let t = self.tables.clone();
@@ -221,11 +221,7 @@ impl<'a> Batch<'a> {
             self.put(&t.journal, keys::block(self.chain, entry.seq), pack_entry(&entry));
         }
         self.prune_journal(view)?;
-        if self.coverage.is_empty() {
-            self.drop_key(&t.coverage, keys::chain(self.chain));
-        } else {
-            self.put(&t.coverage, keys::chain(self.chain), pack_coverage(&self.coverage));
-        }
+        self.put_coverage();
         if self.generations != self.known_generations {
             self.put_generations(self.generations);
         } else {
@@ -234,6 +230,15 @@ impl<'a> Batch<'a> {
         let (entries, coverage) = (std::mem::take(&mut self.entries), self.coverage.clone());
         self.write(Durability::Disk)?;
         Ok(Committed { entries, coverage })
+    }
+
+    pub(super) fn put_coverage(&mut self) {
+        let table = self.store.inner.tables.coverage.clone();
+        if self.coverage.is_empty() {
+            self.drop_key(&table, keys::chain(self.chain));
+        } else {
+            self.put(&table, keys::chain(self.chain), pack_coverage(&self.coverage));
+        }
     }
 
     /// Entries that every reader has passed, a few with each commit.
@@ -257,7 +262,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn put_version(&mut self, generation: u8) {
+    pub(super) fn put_version(&mut self, generation: u8) {
         let table = self.tables.meta.clone();
         let version = Version { seq: self.seq, generation };
         self.version = Some(version);

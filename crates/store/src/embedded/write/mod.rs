@@ -10,6 +10,7 @@ mod counting;
 mod facts;
 mod fit;
 mod generation;
+mod prune;
 
 use model::chain::ChainId;
 use model::facts::Facts;
