@@ -12,7 +12,7 @@ use model::chain::ChainTable;
 use store::{BackupProgress, BackupRequest, Manifest, Store};
 
 use super::run_async;
-use crate::admin::{Access, Client};
+use crate::admin::{Client, StoreAccess};
 use crate::cli::BackupArgs;
 use crate::config::{Flags, Settings, table};
 use crate::progress_bar::Bar;
@@ -30,9 +30,9 @@ pub fn run(args: &BackupArgs) -> Result<ExitCode> {
     let folder = std::path::absolute(&args.folder)
         .with_context(|| format!("the folder {}", args.folder.display()))?;
     run_async(async {
-        let manifest = match Access::to(&settings).await? {
-            Access::Store(store) => here(&store, &folder).await?,
-            Access::Server(server) => there(&server, &folder).await?,
+        let manifest = match StoreAccess::to(&settings).await? {
+            StoreAccess::Store(store) => here(&store, &folder).await?,
+            StoreAccess::Server(server) => there(&server, &folder).await?,
         };
         say(&format!("{} holds the store as it was at {}", folder.display(), manifest.taken_at))?;
         tell(&manifest, &table)?;

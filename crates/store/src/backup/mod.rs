@@ -53,12 +53,10 @@ impl Store {
         progress: Arc<BackupProgress>,
     ) -> Result<Manifest, Error> {
         let (options, from) = (options.clone(), from.to_owned());
+        let place = options.path.clone();
         let work = move || embedded::restore(&options, &from, &progress);
         let done = tokio::task::spawn_blocking(work).await;
-        done.unwrap_or_else(|stopped| {
-            let source = Box::new(stopped);
-            Err(Error::Engine { action: "restore", source, retryable: false })
-        })
+        done.unwrap_or_else(|stopped| Err(refuse(&place, format!("was not filled: {stopped}"))))
     }
 }
 

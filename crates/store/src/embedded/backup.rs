@@ -5,8 +5,10 @@ use model::chain::ChainId;
 
 use super::digest::ChainDigest;
 use super::engine::Table;
+use super::folder::WRITES_KEY;
 use super::frozen::Frozen;
 use super::open::Store;
+use super::open_db::IDENTITY_KEY;
 use super::read::View;
 use super::upgrade::{FORMAT, FORMAT_KEY};
 use crate::Error;
@@ -16,6 +18,9 @@ use crate::backup::{
 
 /// In the manifest.
 pub const ENGINE: &str = "embedded";
+/// The format is told by the manifest, and written last by whoever restores; the number of writes and the
+/// identity are another folder's.
+const OWN_KEYS: [&[u8]; 3] = [FORMAT_KEY.as_bytes(), WRITES_KEY, IDENTITY_KEY];
 /// Rows between two looks at whether somebody said stop.
 const ROWS_AT_ONCE: u64 = 4096;
 
@@ -28,7 +33,10 @@ impl Store {
         let folder = UnfinishedFolder::create(&request.folder)?;
         let frozen = Frozen::of(self)?;
         // Where there are no links, a snapshot must do: what is written meanwhile then costs memory.
-        let view = frozen.as_ref().and_then(Frozen::view).unwrap_or_else(|| self.view());
+        let view = match frozen.as_ref().and_then(Frozen::view) {
+            Some(view) => view,
+            None => self.view()?,
+        };
         let manifest = Copy { view: &view, folder: &folder, progress }.run(request)?;
         drop(view);
         drop(frozen);
@@ -77,8 +85,7 @@ impl Copy<'_> {
         let mut rows = 0;
         for item in self.view.snapshot.iter(table) {
             let (key, value) = item.into_inner()?;
-            // The format is told by the manifest, and written last by whoever restores.
-            if name == "meta" && *key == *FORMAT_KEY.as_bytes() {
+            if name == "meta" && OWN_KEYS.contains(&&*key) {
                 continue;
             }
             for (prefix, digest) in &mut counted {

@@ -153,12 +153,11 @@ impl Table {
 
     /// Rewrites the table if a good part of it are rows that were removed.
     pub fn reclaim(&self) -> Result<(), Error> {
-        self.0.rotate_memtable_and_wait().map_err(failed("compact"))?;
         let (removals, rows) = (self.0.tree.tombstone_count(), self.rows());
         if removals == 0 || removals < rows / REMOVED_PART {
             return Ok(());
         }
-        self.0.major_compact().map_err(failed("compact"))
+        self.compact()
     }
 
     pub fn disk_bytes(&self) -> u64 {
@@ -171,9 +170,10 @@ impl Table {
         &self,
         mut some: impl FnMut(&mut PutFn) -> Result<bool, Error>,
     ) -> Result<(), Error> {
-        let mut load = self.0.start_ingestion().map_err(failed(WRITE))?;
-        while some(&mut |key, value| load.write(key, value).map_err(failed(WRITE)))? {}
-        load.finish().map_err(failed(WRITE))
+        let failed = |error| self.failed(WRITE, error);
+        let mut load = self.0.start_ingestion().map_err(failed)?;
+        while some(&mut |key, value| load.write(key, value).map_err(failed))? {}
+        load.finish().map_err(failed)
     }
 
     pub fn rows(&self) -> u64 {

@@ -56,11 +56,8 @@ impl Frozen {
             .journal_compression(CompressionType::None)
             .worker_threads(1)
             .open()
-            .map_err(|error| {
-                let source = Box::new(error);
-                Error::Engine { action: "open its frozen files", source, retryable: true }
-            })?;
-        let tables = Arc::new(Tables::open(&db)?);
+            .map_err(|error| engine::failed("open its frozen files", &folder.0, error))?;
+        let tables = Arc::new(Tables::open((&db, &folder.0))?);
         Ok(Some(Frozen { opened: Some((db, tables)), folder }))
     }
 
@@ -81,9 +78,9 @@ impl Drop for Frozen {
 /// No commit may come between the log and the tables of any two of them.
 fn link_all(store: &Store, to: &Path) -> Result<io::Result<()>, Error> {
     let _one_at_a_time = store.one_at_a_time();
-    engine::persist(&store.inner.db)?;
+    store.persist()?;
     // As long as it is open, no table file of this moment is removed.
-    let _nothing_goes = Snapshot::of(&store.inner.db);
+    let _nothing_goes = store.view()?;
     Ok(link_folder(store.path(), to))
 }
 

@@ -18,7 +18,7 @@ use super::versions::Versions;
 use crate::Error;
 use crate::options::{Options, UpgradeProgress};
 
-const IDENTITY_KEY: &[u8] = b"identity";
+pub const IDENTITY_KEY: &[u8] = b"identity";
 /// A write waits while so many parts of a table wait to be written to files. The engine does the same
 /// one part later, and then for ever if its threads have ended meanwhile.
 const WAITING_FLUSHES_MAX: usize = 3;
@@ -151,14 +151,30 @@ impl OpenDb {
     pub fn compact(&self) -> Result<(), WriteFailure> {
         let failed = |error| WriteFailure { cause: Cause::Other, error };
         for (_, table) in self.tables.all() {
-            table.start_flush().map_err(failed)?;
-            while table.waiting_flushes() > 0 {
-                self.check_alive()?;
-                std::thread::sleep(LOOK_AGAIN);
-            }
+            self.flush(table)?;
             table.compact().map_err(failed)?;
         }
         self.persist()
+    }
+
+    /// Rewrites the tables of which a good part was removed.
+    pub fn reclaim(&self) -> Result<(), WriteFailure> {
+        for (_, table) in self.tables.all() {
+            self.flush(table)?;
+            let done = table.reclaim();
+            done.map_err(|error| WriteFailure { cause: Cause::Other, error })?;
+        }
+        Ok(())
+    }
+
+    fn flush(&self, table: &Table) -> Result<(), WriteFailure> {
+        let started = table.start_flush();
+        started.map_err(|error| WriteFailure { cause: Cause::Other, error })?;
+        while table.waiting_flushes() > 0 {
+            self.check_alive()?;
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        Ok(())
     }
 
     /// As the engine does itself, but not for ever: its threads end when a file cannot be written.

@@ -6,7 +6,7 @@ use std::path::Path;
 use model::chain::ChainId;
 
 use super::backup::{ENGINE, moment};
-use super::engine;
+use super::engine::Durability;
 use super::open::Store;
 use super::upgrade::{FORMAT, FORMAT_KEY, RESTORING, check_format};
 use crate::Error;
@@ -57,8 +57,10 @@ fn fill(
 }
 
 fn set_format(store: &Store, format: u32) -> Result<(), Error> {
-    store.inner.tables.meta.insert(FORMAT_KEY, format.to_be_bytes())?;
-    engine::persist(&store.inner.db)
+    let meta = store.inner.database()?.tables.meta.clone();
+    let value = Some(format.to_be_bytes().to_vec());
+    store.put(&meta, FORMAT_KEY.as_bytes(), value, Durability::Disk)?;
+    store.persist()
 }
 
 fn load(
@@ -67,7 +69,8 @@ fn load(
     file: &TableFile,
     progress: &BackupProgress,
 ) -> Result<(), Error> {
-    let tables = store.inner.tables.all();
+    let open = store.inner.database()?;
+    let tables = open.tables.all();
     let Some((_, table)) = tables.iter().find(|(name, _)| *name == file.table) else {
         let why = format!("is of a table that this build does not know, {}", file.table);
         return Err(refuse(&from.join(&file.file), why));
@@ -94,7 +97,7 @@ fn load(
 
 /// All that was written is read again.
 fn check(store: &Store, from: &Path, manifest: &Manifest) -> Result<(), Error> {
-    let view = store.view();
+    let view = store.view()?;
     for told in &manifest.chains {
         let chain = ChainId(told.id);
         let mut found = moment(&view, chain, view.digest(chain)?)?;

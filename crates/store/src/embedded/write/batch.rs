@@ -233,7 +233,7 @@ impl<'a> Batch<'a> {
     }
 
     pub(super) fn put_coverage(&mut self) {
-        let table = self.store.inner.tables.coverage.clone();
+        let table = self.tables.coverage.clone();
         if self.coverage.is_empty() {
             self.drop_key(&table, keys::chain(self.chain));
         } else {

@@ -27,7 +27,7 @@ impl Store {
     pub fn prune_oldest(&self, chain: ChainId, below: u64, limit: usize) -> Result<Pruned, Error> {
         // Readers say how far they came under the same lock.
         let _one_at_a_time = self.one_at_a_time();
-        let view = self.view();
+        let view = self.view()?;
         let coverage = view.coverage(chain)?;
         let held_by = held_by(&view, chain, &coverage, below)?;
         let below = held_by.as_ref().map_or(below, |held| held.next_block);
@@ -55,7 +55,7 @@ impl Store {
     }
 
     pub fn reclaim(&self) -> Result<(), Error> {
-        self.inner.tables.all().into_iter().try_for_each(|(_, table)| table.reclaim())
+        self.inner.database()?.reclaim().map_err(|failure| failure.error)
     }
 }
 
@@ -154,7 +154,7 @@ impl<'a> PoolsToCarry<'a> {
     }
 
     fn write(self, batch: &mut Batch) {
-        let t = batch.store.inner.tables.clone();
+        let t = batch.tables.clone();
         for (id, state) in &self.states {
             let key = keys::carried_pool(self.chain, id);
             match state {
