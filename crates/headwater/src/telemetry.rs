@@ -111,7 +111,7 @@ mod tests {
         });
         let log = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
         assert_eq!(log.lines().count(), 1, "{log}");
-        assert!(!log.contains('\u{1b}') && log.contains("eth_x\\u{a}2026"), "{log}");
+        assert!(!log.contains('\u{1b}') && log.contains("eth_x\\n2026"), "{log}");
         assert!(log.contains("chain.id=1"), "{log}");
     }
 }

@@ -181,8 +181,16 @@ async fn a_method_cannot_forge_a_log_line() {
     let rig = rig(Config::default(), pool).await;
     let log = Log::default();
     let _guard = tracing::subscriber::set_default(log.clone());
-    rig.ask(&call(1, "eth_x\nERROR forged\u{1b}[31m")).await;
-    let logged = log.0.lock().unwrap().clone();
+    // Other tests meet the same line without a subscriber at the same time, which may hide it once.
+    let mut logged = String::new();
+    for _ in 0..50 {
+        rig.ask(&call(1, "eth_x\nERROR forged\u{1b}[31m")).await;
+        logged.clone_from(&log.0.lock().unwrap());
+        if logged.contains("method=") {
+            break;
+        }
+        tracing::callsite::rebuild_interest_cache();
+    }
     assert!(logged.contains(r"method=eth_x\nERROR forged\u{1b}[31m"), "{logged}");
     assert!(!logged.chars().any(char::is_control), "{logged}");
 }
