@@ -9,25 +9,25 @@ use gateway::Gateway;
 use model::chain::{ChainId, ChainTable, Operation};
 use store::Store;
 
-use crate::admin::Backups;
 use crate::answer_headers::AnswerDate;
+use crate::backups::Backups;
 use crate::config::{Config, PriceConfig, StatusAccess};
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
 use crate::data::price::memory::PriceMemory;
 use crate::data::response::DataResponse;
 use crate::error::ApiError;
-use crate::hosts::shared_answer::SharedAnswers;
 use crate::keys::KeyRing;
 use crate::labels::Labels;
 use crate::listen_config::ListenConfig;
 use crate::meters::Meters;
-use crate::readiness::ProblemsFn;
+use crate::problem::ProblemsFn;
 use crate::redecode_control::RedecodeControl;
 use crate::request_key::RequestKey;
 use crate::response_budget::ResponseBudget;
 use crate::response_cache::ResponseCache;
 use crate::served_chain::{ServedChain, StatusFn};
+use crate::shared_answers::SharedAnswers;
 use crate::tokens::{TokenLists, Tokens};
 use crate::verified::VerifiedCollections;
 

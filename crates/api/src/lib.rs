@@ -6,6 +6,7 @@
 mod admin;
 mod answer_headers;
 mod app;
+mod backups;
 pub mod clock;
 mod config;
 mod contracts;
@@ -23,6 +24,7 @@ mod lock;
 mod meters;
 mod operator_file;
 mod params;
+mod problem;
 mod profile;
 mod readiness;
 mod redecode_control;
@@ -33,20 +35,20 @@ mod response_cache;
 mod router;
 mod serve;
 mod served_chain;
+mod shared_answers;
 mod throttle;
 mod tokens;
 mod verified;
 
-pub use admin::{
-    BackupOrder, BackupState, BackupStatus, KeyCreated, KeyInfo, KeyRequest, RoleName,
-};
+pub use admin::{BackupOrder, KeyCreated, KeyInfo, KeyRequest, RoleName};
 pub use app::{App, Parts};
+pub use backups::{BackupState, BackupStatus};
 pub use config::{Config, PriceConfig, StatusAccess};
 pub use error::ApiError;
 pub use labels::Labels;
 pub use listen_config::ListenConfig;
 pub use operator_file::FileError;
-pub use readiness::{Problem, ProblemsFn};
+pub use problem::{Problem, ProblemsFn};
 pub use redecode_control::{RedecodeControl, RedecodeRequest};
 pub use router::{Hosts, router};
 pub use serve::{AddressRange, Connections, Limits, Stage, serve, serve_local};

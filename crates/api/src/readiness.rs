@@ -3,23 +3,9 @@
 //! A node that is away is no problem by itself: what is stored is still answered, and /status says what
 //! is waited for. It is one where nothing could be stored at all yet.
 
-use serde::Serialize;
-
 use crate::app::App;
+use crate::problem::Problem;
 use crate::served_chain::ServedChain;
-
-/// One thing that is wrong, in words for an operator.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// None where it concerns the whole server.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chain: Option<String>,
-    pub reason: String,
-    pub advice: String,
-}
-
-/// What the rest of the process knows of. Cheap: every probe asks.
-pub type ProblemsFn = Box<dyn Fn() -> Vec<Problem> + Send + Sync>;
 
 pub async fn problems(app: &App) -> Vec<Problem> {
     let mut problems = (app.parts.problems)();

@@ -5,6 +5,7 @@
 //! while holding others, so nothing can be stuck. The first few KiB of every body are free: they are bounded
 //! by how many requests may be under way, and a small question must not be refused because others ask much.
 
+use crate::bound::Bound;
 use crate::config::PoolConfig;
 use crate::error::Error;
 use crate::lane::Lane;
@@ -14,17 +15,6 @@ use std::sync::{Arc, OnceLock};
 
 /// Of every body, not counted.
 pub const FREE_BYTES: usize = 16 << 10;
-
-/// Which limit an answer was too large for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    /// One answer alone: asking again gives the same.
-    Answer,
-    /// The answers of one batch together.
-    Batch,
-    /// All answers in memory at this moment: later there may be room.
-    InFlight,
-}
 
 /// So many bytes, and who else must have room for them, too.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //! Every text names an upstream by its label only (configured name or redacted URL). A JSON-RPC
 //! error is an answer, not an `Error`: see [`crate::RpcFailure`].
 
-use crate::budget::Bound;
+use crate::bound::Bound;
 use crate::call::RpcFailure;
 use model::printable;
 use std::time::Duration;

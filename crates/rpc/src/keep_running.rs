@@ -2,7 +2,7 @@
 //!
 //! What ends a task is told to whoever started it, so that it can be seen from outside.
 
-use crate::pool::Backoff;
+use crate::backoff::Backoff;
 use futures_util::FutureExt;
 use model::printable;
 use std::any::Any;

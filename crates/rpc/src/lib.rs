@@ -5,6 +5,8 @@
 //! head's four fields, and nothing of the store. Whether an answer is *true* is for ingest to check:
 //! it reports liars with [`Pool::report_lie`].
 
+mod backoff;
+mod bound;
 mod budget;
 mod call;
 mod config;
@@ -23,7 +25,8 @@ mod upstream;
 mod upstream_id;
 mod wall_clock;
 
-pub use budget::{Bound, ByteBudget, OverBudget};
+pub use bound::Bound;
+pub use budget::{ByteBudget, OverBudget};
 pub use call::{Call, CallResult, RawAnswer, RpcFailure, RpcFailureKind};
 pub use config::{PoolConfig, TraceChoice, UpstreamConfig};
 pub use error::Error;

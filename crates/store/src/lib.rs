@@ -8,6 +8,7 @@
 
 mod api_key;
 mod backup;
+mod backups;
 mod block;
 mod change;
 mod check;

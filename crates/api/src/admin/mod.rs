@@ -15,7 +15,7 @@ mod upstreams;
 use axum::Router;
 use axum::routing::{delete, get, post};
 
-pub use backup::{BackupOrder, BackupState, BackupStatus, Backups};
+pub use backup::BackupOrder;
 pub use caller::{Admin, LocalSocket};
 pub use keys::{KeyCreated, KeyInfo, KeyRequest, RoleName};
 

@@ -7,28 +7,15 @@ use std::time::Instant;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::Response;
-use bytes::Bytes;
 use tokio::sync::Mutex;
 
 use crate::app::App;
 use crate::config::StatusAccess;
 use crate::error::ApiError;
-
-/// By path. Whoever makes an answer holds the lock, and those behind find it there.
-#[derive(Default)]
-pub struct SharedAnswers {
-    status: Mutex<Option<SharedAnswer>>,
-    metrics: Mutex<Option<SharedAnswer>>,
-}
-
-struct SharedAnswer {
-    begun: Instant,
-    headers: HeaderMap,
-    body: Bytes,
-}
+use crate::shared_answers::SharedAnswer;
 
 /// Where a key is wanted, strangers are refused before they cost anything, and everyone gets an answer of their own.
 pub async fn status(state: State<App>, request: Request, next: Next) -> Result<Response, ApiError> {
@@ -67,12 +54,4 @@ async fn share(
         *latest = Some(SharedAnswer { begun, headers, body });
     }
     Ok(Response::from_parts(parts, Body::from(body)))
-}
-
-impl SharedAnswer {
-    fn give(&self) -> Response {
-        let mut response = Response::new(Body::from(self.body.clone()));
-        *response.headers_mut() = self.headers.clone();
-        response
-    }
 }

@@ -7,6 +7,8 @@ mod aimd;
 mod gate;
 mod retry_after;
 mod turns;
+mod verdict;
 
-pub use gate::{Gate, GateOptions, Permit, Verdict};
+pub use gate::{Gate, Permit};
 pub use retry_after::parse as parse_retry_after;
+pub use verdict::{GateOptions, Verdict};

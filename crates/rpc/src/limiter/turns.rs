@@ -10,7 +10,7 @@
 //!   or streams meet steers a limit and a pause of their own lane only, beneath the common ones.
 
 use super::aimd::{Aimd, Pause, Success};
-use super::gate::{GateOptions, Verdict};
+use super::verdict::{GateOptions, Verdict};
 use crate::lane::{Lane, PerLane};
 use model::token_bucket::TokenBucket;
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 //! Pure: told what happened and when. A left-out upstream gets a time for its next trial, later
 //! each time it fails again.
 
-use super::backoff::Backoff;
+use crate::backoff::Backoff;
 use crate::error::{Error, error_chain};
 use crate::wall_clock;
 use jiff::Timestamp;

@@ -4,15 +4,12 @@
 //! `ask` sends and fails over. Lying is for ingest to notice: see [`Pool::report_lie`].
 
 mod ask;
-mod backoff;
 mod condition;
 mod health;
 mod pick;
 mod shared;
 mod status;
 mod watch;
-
-pub(crate) use backoff::Backoff;
 
 pub use ask::{Fetch, Fetched, Forward, Forwarded, Plan};
 pub use condition::Evidence;

@@ -1,11 +1,11 @@
 //! What the pool, its watchers and its requests share. Every change of a condition goes through
 //! here, so that lag, the best head and the gates always follow from the same view.
 
-use super::backoff::Backoff;
 use super::condition::{self, Condition, Evidence};
 use super::health::{Moment, Next, State};
 use super::pick::{self, Candidate, Needs};
 use super::{PoolOptions, UpstreamId};
+use crate::backoff::Backoff;
 use crate::budget::PoolBudgets;
 use crate::config::{PoolConfig, TraceChoice};
 use crate::error::{Error, error_chain};

@@ -2,7 +2,8 @@
 //!
 //! Reads the body with limits on its size while it streams in (`budget`), and copies it at most once.
 
-use crate::budget::{Bound, Held, OverBudget};
+use crate::bound::Bound;
+use crate::budget::{Held, OverBudget};
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::error::Error;
 use crate::limiter::parse_retry_after;

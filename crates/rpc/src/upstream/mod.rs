@@ -12,7 +12,8 @@ mod websocket;
 
 pub use new_heads::{HeadEvent, HeadSubscription};
 
-use crate::budget::{Bound, ByteBudget, Held, PoolBudgets};
+use crate::bound::Bound;
+use crate::budget::{ByteBudget, Held, PoolBudgets};
 use crate::call::{Call, CallResult, RpcFailureKind};
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::envelope;

@@ -4,11 +4,11 @@
 //! by the pool.
 
 use super::websocket::{Socket, Target};
+use crate::backoff::Backoff;
 use crate::envelope::{self, Message};
 use crate::error::{Error, error_chain};
 use crate::head::Head;
 use crate::keep_running::{TaskEnd, keep_running};
-use crate::pool::Backoff;
 use crate::upstream_id::UpstreamId;
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};

@@ -2,7 +2,7 @@
 
 use super::Asking;
 use super::interpret::Exchange;
-use crate::budget::Bound;
+use crate::bound::Bound;
 use crate::call::Call;
 use crate::error::Error;
 use crate::lane::Lane;

@@ -5,7 +5,8 @@
 //! them, as what it is.
 
 use super::http;
-use crate::budget::{self, Bound, FREE_BYTES, HeldSlot};
+use crate::bound::Bound;
+use crate::budget::{self, FREE_BYTES, HeldSlot};
 use crate::call::RpcFailure;
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::envelope::{self, Answer, Message};

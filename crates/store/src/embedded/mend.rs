@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::engine;
 use super::health::WriteProblem;
-use super::open::Inner;
+use super::inner::Inner;
 use super::open_db::OpenDb;
 use crate::Error;
 

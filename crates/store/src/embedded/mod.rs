@@ -20,6 +20,7 @@ mod folder;
 mod frozen;
 mod generations;
 mod health;
+mod inner;
 mod journal;
 mod keys;
 mod mend;

@@ -1,12 +1,9 @@
 //! The store of a folder: what outlives the engine that is open in it, and the one way to write.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::path::Path;
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use alloy_primitives::map::HashMap;
-use model::chain::ChainId;
-use model::facts::PoolId;
 use quick_cache::sync::Cache;
 use tokio::sync::watch;
 
@@ -14,12 +11,11 @@ use super::announcements::Announcements;
 use super::engine::{Durability, Op, Slice, Table};
 use super::folder::{self, Space};
 use super::health::Health;
+use super::inner::Inner;
 use super::mend::Mender;
-use super::open_db::{ChainAt, OpenDb, WriteFailure, panic_text};
+use super::open_db::{OpenDb, panic_text};
 use super::read::View;
-use super::versions::Versions;
 use crate::Error;
-use crate::generations::Fingerprint;
 use crate::options::{Options, UpgradeProgress};
 use crate::write_state::WriteState;
 
@@ -34,24 +30,6 @@ pub struct Store {
     pub inner: Arc<Inner>,
     /// Ends with the last handle.
     _mender: Arc<Mender>,
-}
-
-pub struct Inner {
-    /// None while it is opened anew.
-    pub current: RwLock<Option<Arc<OpenDb>>>,
-    /// Whether there is one.
-    pub is_open: watch::Sender<bool>,
-    pub health: Health,
-    pub space: Space,
-    /// Pools whose rows are there already.
-    pub known_pools: Cache<(ChainId, u8, PoolId), ()>,
-    /// Who finds the facts that this process commits, as far as it was said.
-    pub decoders: Mutex<HashMap<ChainId, Fingerprint>>,
-    pub announcements: Announcements,
-    pub versions: Versions,
-    /// One commit at a time: counts are read, changed and written.
-    pub writing: Mutex<()>,
-    pub options: Options,
 }
 
 impl Store {
@@ -166,49 +144,6 @@ impl Store {
 
     pub fn watch_write_state(&self) -> watch::Receiver<WriteState> {
         self.inner.health.watch()
-    }
-}
-
-impl Inner {
-    pub fn database(&self) -> Result<Arc<OpenDb>, Error> {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        current.clone().ok_or_else(|| self.refused())
-    }
-
-    fn refused(&self) -> Error {
-        let trouble = self.health.refusal();
-        let (reason, advice) = trouble.map_or_else(
-            || ("the engine is being opened anew".to_owned(), "try again in a moment".to_owned()),
-            |trouble| (trouble.reason, trouble.advice),
-        );
-        Error::Paused { path: PathBuf::from(&self.options.path), reason, advice }
-    }
-
-    /// The one way to write rows. Refuses before the engine is touched where it could not take them.
-    pub fn write(
-        &self,
-        ops: Vec<Op>,
-        durability: Durability,
-        at: Option<ChainAt>,
-    ) -> Result<(), Error> {
-        let checked = self.space.check();
-        self.health.set_full(checked.as_ref().err());
-        checked?;
-        // A store that was opened for a bulk load waits for nothing.
-        let durability = if self.options.durable { durability } else { Durability::Later };
-        self.writes(|open| open.write(ops, durability, at))
-    }
-
-    fn writes(&self, write: impl FnOnce(&OpenDb) -> Result<(), WriteFailure>) -> Result<(), Error> {
-        if self.health.refusal().is_some() {
-            return Err(self.refused());
-        }
-        let open = self.database()?;
-        let _under_way = self.health.writing();
-        write(&open).map_err(|WriteFailure { cause, error }| {
-            self.health.engine_failed(cause, &error);
-            error
-        })
     }
 }
 

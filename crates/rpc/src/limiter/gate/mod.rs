@@ -1,36 +1,14 @@
 //! The door to one upstream: requests wait here for their turn (`turns`).
 
 use super::turns::{Ended, Ticket, Turns};
+use super::verdict::{GateOptions, Verdict};
 use crate::lane::Lane;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 #[derive(Debug)]
 pub struct Gate {
     turns: Mutex<Turns>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct GateOptions {
-    pub max_concurrency: usize,
-    pub requests_per_second: Option<f64>,
-}
-
-/// How a request ended, as far as load is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Done {
-        /// Absent when it says nothing about load.
-        latency: Option<Duration>,
-    },
-    Refused {
-        retry_after: Option<Duration>,
-    },
-    /// Nobody refused, but it took too long or was more than we can hold: fewer at once.
-    TooMuch,
-    /// Failed for reasons that say nothing about load.
-    Unrelated,
 }
 
 /// Held while a request is under way. Dropped without a verdict, it only makes room.

@@ -3,6 +3,7 @@
 use super::*;
 use futures_util::FutureExt;
 use proptest::prelude::*;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
 
