@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::serve::AddressRange;
+use crate::client_address::AddressRange;
 
 /// A head that is smaller than this cannot be limited: the HTTP library's own buffer is that large.
 const HEADER_BYTES_MIN: usize = 8 << 10;

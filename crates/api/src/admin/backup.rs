@@ -9,11 +9,11 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 
+use super::json_body::JsonBody;
 use super::{Admin, LocalSocket};
 use crate::app::App;
 use crate::backups::BackupStatus;
 use crate::error::ApiError;
-use crate::params::JsonBody;
 use crate::{clock, date};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use store::{ApiKey, Role};
 
 use super::Admin;
+use super::json_body::JsonBody;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::keys::NewKey;
-use crate::params::{JsonBody, Path};
+use crate::params::Path;
 
 /// Names are for people: what is longer than this is a mistake.
 const NAME_CHARS_MAX: usize = 200;

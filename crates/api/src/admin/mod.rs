@@ -6,6 +6,7 @@
 mod backup;
 mod caller;
 mod digest;
+mod json_body;
 mod keys;
 pub mod readers;
 mod redecode;

@@ -7,9 +7,9 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
 use super::Admin;
+use super::json_body::JsonBody;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::params::JsonBody;
 use crate::redecode_control::RedecodeRequest;
 
 pub async fn status(State(app): State<App>, _: Admin) -> Json<Value> {

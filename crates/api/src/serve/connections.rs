@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::activity::{Activity, Cut, Timeouts};
-use super::address::{AddressRange, ClientKey};
+use crate::client_address::{AddressRange, ClientKey};
 use crate::listen_config::ListenConfig;
 use crate::lock::lock;
 

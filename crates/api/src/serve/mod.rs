@@ -4,7 +4,6 @@
 
 mod accept;
 mod activity;
-mod address;
 mod answer_body;
 mod connections;
 mod one_connection;
@@ -15,7 +14,6 @@ use std::sync::Arc;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 
-pub use address::AddressRange;
 pub use connections::{Connections, Limits};
 
 use crate::admin::LocalSocket;

@@ -18,10 +18,10 @@ use tokio::time::Instant;
 use tower::Service;
 
 use super::Stage;
-use super::address::forwarded;
 use super::answer_body::{AnswerBody, RequestPlace};
 use super::connections::{Connection, Connections, Place};
 use super::stream::{Stream, Watched};
+use crate::client_address::forwarded;
 use crate::error::ApiError;
 
 /// How long an idle HTTP/2 client has to see that we are going, and how often that is looked at.

@@ -6,11 +6,11 @@ use model::chain::ChainId;
 use super::digest::ChainDigest;
 use super::engine::Table;
 use super::folder::WRITES_KEY;
+use super::format::{FORMAT, FORMAT_KEY};
 use super::frozen::Frozen;
 use super::open::Store;
 use super::open_db::IDENTITY_KEY;
 use super::read::View;
-use super::upgrade::{FORMAT, FORMAT_KEY};
 use crate::Error;
 use crate::backup::{
     BackupProgress, BackupRequest, ChainMoment, Manifest, RowsWriter, TableFile, UnfinishedFolder,

@@ -177,7 +177,7 @@ impl Inner {
     }
 
     fn open_anew(&self) -> Result<(), Error> {
-        let open = OpenDb::open(&self.options, &|_| ())?;
+        let open = OpenDb::open(&self.options, &|_, _| Ok(()))?;
         self.known_pools.clear();
         self.versions.replace(open.versions()?);
         self.health.set_engine(None);

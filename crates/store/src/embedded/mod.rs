@@ -17,6 +17,7 @@ mod digest;
 mod engine;
 mod facts;
 mod folder;
+mod format;
 mod frozen;
 mod generations;
 mod health;

@@ -15,6 +15,7 @@ use super::inner::Inner;
 use super::mend::Mender;
 use super::open_db::{OpenDb, panic_text};
 use super::read::View;
+use super::upgrade;
 use crate::Error;
 use crate::options::{Options, UpgradeProgress};
 use crate::write_state::WriteState;
@@ -47,7 +48,7 @@ impl Store {
                 "files of the data folder were open to others and are its owner's alone now"
             );
         }
-        let open = OpenDb::open(options, progress)?;
+        let open = upgrade::open(options, progress)?;
         let inner = Inner {
             versions: open.versions()?,
             current: RwLock::new(Some(Arc::new(open))),

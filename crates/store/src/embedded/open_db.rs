@@ -11,12 +11,12 @@ use model::chain::ChainId;
 
 use super::engine::{self, Cause, Durability, Op, Slice, Snapshot, Table};
 use super::folder::{self, ChainMark, Damage, FolderState, Mark, Record, WRITES_KEY};
+use super::format;
 use super::read::View;
 use super::tables::Tables;
-use super::upgrade;
 use super::versions::Versions;
 use crate::Error;
-use crate::options::{Options, UpgradeProgress};
+use crate::options::Options;
 
 pub const IDENTITY_KEY: &[u8] = b"identity";
 /// A write waits while so many parts of a table wait to be written to files. The engine does the same
@@ -57,7 +57,11 @@ pub struct WriteFailure {
 }
 
 impl OpenDb {
-    pub fn open(options: &Options, progress: &dyn Fn(UpgradeProgress)) -> Result<Self, Error> {
+    /// `upgrade` is called with the format that the store has, before anybody else sees it.
+    pub fn open(
+        options: &Options,
+        upgrade: &dyn Fn(&OpenDb, u32) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
         let path = &options.path;
         let state = folder::look(path)?;
         if !options.create && !state.exists {
@@ -71,7 +75,7 @@ impl OpenDb {
         // The engine stops the process on some damaged files.
         let opened = catch_unwind(AssertUnwindSafe(|| {
             let (open, format) = Self::open_engine(options, &state)?;
-            upgrade::run(&open, format, progress)?;
+            upgrade(&open, format)?;
             Ok(open)
         }));
         opened.unwrap_or_else(|panic| Err(panicked(path, panic.as_ref())))
@@ -103,7 +107,7 @@ impl OpenDb {
         // Before any table is touched, so that a folder of another format is left as it is.
         let meta = Tables::open_meta(place)?;
         check_nothing_is_lost(&meta, state).map_err(|damage| damage.into_error(path))?;
-        let format = upgrade::format_of(place)?;
+        let format = format::format_of(place)?;
         let tables = Arc::new(Tables::open(place)?);
         let mark = mark_of(&db, &tables)?;
         let record = Record::open(path, &mark)

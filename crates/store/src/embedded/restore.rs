@@ -7,8 +7,8 @@ use model::chain::ChainId;
 
 use super::backup::{ENGINE, moment};
 use super::engine::Durability;
+use super::format::{FORMAT, FORMAT_KEY, RESTORING, check_format};
 use super::open::Store;
-use super::upgrade::{FORMAT, FORMAT_KEY, RESTORING, check_format};
 use crate::Error;
 use crate::backup::{
     BackupProgress, Manifest, RowsReader, TableFile, check_is_empty, clear, refuse, refused,

@@ -7,56 +7,23 @@ mod from_3;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
-use fjall::Database;
-
-use super::engine::{self, Durability, Op, Slice, Table};
+use super::engine::{Durability, Op, Slice, Table};
+use super::format::FORMAT_KEY;
 use super::open_db::OpenDb;
-use super::tables::Tables;
 use crate::Error;
-use crate::options::UpgradeProgress;
+use crate::options::{Options, UpgradeProgress};
 
-/// Written at creation, checked at every start. Raised when rows change their form.
-pub const FORMAT: u32 = 4;
-/// The oldest that can be brought up.
-const OLDEST: u32 = 3;
-pub const FORMAT_KEY: &str = "format";
-/// In the place of a format while rows of a backup are written, so that nobody takes a part for the whole.
-pub const RESTORING: u32 = u32::MAX;
 /// Rows looked at in one go.
 const ROWS_AT_ONCE: usize = 4096;
 /// How far an upgrade came.
 const PLACE_KEY: &str = "upgrade";
 
-/// The format that the folder has; a new one has this build's.
-pub fn format_of((db, path): (&Database, &Path)) -> Result<u32, Error> {
-    let meta = Tables::open_meta((db, path))?;
-    let Some(found) = meta.get(FORMAT_KEY)? else {
-        meta.insert(FORMAT_KEY, FORMAT.to_be_bytes())?;
-        engine::persist(db).map_err(|error| engine::failed("write", path, error))?;
-        return Ok(FORMAT);
-    };
-    let found = found.as_ref().try_into().map_or(0, u32::from_be_bytes);
-    if found == RESTORING {
-        let why =
-            "holds part of a backup: a restore did not come to its end. Empty it, restore again";
-        return Err(Error::Backup { path: path.to_owned(), why: why.to_owned() });
-    }
-    check_format(path, found)?;
-    Ok(found)
+/// Opens a store and brings it up.
+pub fn open(options: &Options, progress: &dyn Fn(UpgradeProgress)) -> Result<OpenDb, Error> {
+    OpenDb::open(options, &|open, format| run(open, format, progress))
 }
 
-/// Whether this build can read rows of that format.
-pub fn check_format(path: &Path, found: u32) -> Result<(), Error> {
-    if (OLDEST..=FORMAT).contains(&found) {
-        return Ok(());
-    }
-    let path = path.to_owned();
-    Err(Error::UnknownFormat { path, found, oldest: OLDEST, newest: FORMAT })
-}
-
-pub fn run(open: &OpenDb, format: u32, progress: &dyn Fn(UpgradeProgress)) -> Result<(), Error> {
+fn run(open: &OpenDb, format: u32, progress: &dyn Fn(UpgradeProgress)) -> Result<(), Error> {
     if format < 4 {
         let rows_at_once = ROWS_AT_ONCE;
         from_3::run(&Upgrade { open, from: 3, rows_at_once, progress })?;
