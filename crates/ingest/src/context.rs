@@ -18,9 +18,12 @@ use crate::source::NodeSource;
 const PAUSE_MIN: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The wait after so many failures in a row; doubled each time.
+/// Now and then a request fails at any node; only what goes on is worth longer waits.
+const FAILURES_UNTIL_LONGER: u32 = 3;
+
+/// The wait after so many failures in a row; doubled each time after the first few.
 pub(crate) fn pause_after(failures: u32) -> Duration {
-    let doubled = 2u32.saturating_pow(failures.saturating_sub(1).min(16));
+    let doubled = 2u32.saturating_pow(failures.saturating_sub(FAILURES_UNTIL_LONGER).min(16));
     PAUSE_MIN.saturating_mul(doubled).min(PAUSE_MAX)
 }
 
@@ -78,8 +81,9 @@ mod tests {
 
     #[test]
     fn pauses_after_failures_grow_within_limits() {
-        let pauses: Vec<u128> = (1..=9).map(|n| pause_after(n).as_millis()).collect();
-        assert_eq!(pauses, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+        let pauses: Vec<u128> = (1..=10).map(|n| pause_after(n).as_millis()).collect();
+        let expected = [500, 500, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000];
+        assert_eq!(pauses, expected);
         assert_eq!((pause_after(0), pause_after(u32::MAX)), (PAUSE_MIN, PAUSE_MAX));
     }
 }

@@ -31,7 +31,6 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
     let mut written = context.written();
     context.source.settled().await;
     let mut backfill = Backfill::new(&context);
-    let mut failures = 0;
     loop {
         if upstreams.has_changed().unwrap_or(false) {
             backfill.end.look_again(Instant::now());
@@ -42,7 +41,7 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
         match backfill.fill().await {
             // Nothing to do; a new head or a commit may leave a gap below it.
             Ok(filled) => {
-                failures = 0;
+                backfill.failures = 0;
                 let look_again = async {
                     match filled {
                         Filled::All => std::future::pending().await,
@@ -63,14 +62,14 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
                 }
             }
             Err(error) => {
-                failures = if std::mem::take(&mut backfill.wrote) { 1 } else { failures + 1 };
+                backfill.failed();
                 context.wait_because(Task::Backfill, &error);
                 if !error.is_retryable() {
                     return Err(error);
                 }
                 tokio::select! {
                     _ = upstreams.changed() => backfill.end.look_again(Instant::now()),
-                    () = sleep(pause_after(failures)) => {}
+                    () = sleep(pause_after(backfill.failures)) => {}
                 }
             }
         }
@@ -91,13 +90,15 @@ struct Backfill<'a> {
     /// Whoever gave blocks of another branch last time.
     avoid: Option<UpstreamId>,
     end: HistoryEnd,
+    /// In a row.
+    failures: u32,
     /// Whether anything was written since the last failure.
     wrote: bool,
 }
 
 impl<'a> Backfill<'a> {
     fn new(context: &'a Context) -> Self {
-        Backfill { context, avoid: None, end: HistoryEnd::default(), wrote: false }
+        Backfill { context, avoid: None, end: HistoryEnd::default(), failures: 0, wrote: false }
     }
 
     async fn fill(&mut self) -> Result<Filled, Error> {
@@ -122,8 +123,7 @@ impl<'a> Backfill<'a> {
                 }
                 None => {}
             }
-            let Config { segment_blocks, workers, .. } = self.context.config;
-            let filled = self.fill_gap(gap, Pace { segment_blocks, workers }).await;
+            let filled = self.fill_gap(gap, self.pace()).await;
             let Err(Error::NotThere { number }) = filled else {
                 filled?;
                 continue;
@@ -132,6 +132,17 @@ impl<'a> Backfill<'a> {
                 return Ok(Filled::UpToEnd { until });
             }
         }
+    }
+
+    fn failed(&mut self) {
+        self.failures = if std::mem::take(&mut self.wrote) { 1 } else { self.failures + 1 };
+    }
+
+    /// Fewer blocks at once after failures: a small request comes through where a large one does not.
+    fn pace(&self) -> Pace {
+        let Config { segment_blocks, workers, .. } = self.context.config;
+        let smaller = |n: usize| (n >> self.failures.min(16)).max(1);
+        Pace { segment_blocks: smaller(segment_blocks), workers: smaller(workers) }
     }
 
     /// The next gap to fill; also counts what is missing.
@@ -224,9 +235,11 @@ impl<'a> Backfill<'a> {
                 let writing = write(context, ready, &mut self.avoid);
                 fetch_while(&mut queue, &mut failed, writing).await?;
                 self.wrote = true;
+                let was_slower = self.failures > 0;
+                self.failures = self.failures.saturating_sub(1);
                 context.progress.set_waiting(Task::Backfill, None);
-                // A newer gap above this one: the head went on without us for a while.
-                if self.gap().await?.is_some_and(|gap| gap.top > top) {
+                // Faster again; or a newer gap above this one: the head went on without us for a while.
+                if was_slower || self.gap().await?.is_some_and(|gap| gap.top > top) {
                     break;
                 }
             } else if failed.is_some() {
