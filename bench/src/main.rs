@@ -138,8 +138,13 @@ fn main() -> Result<()> {
             Command::Storm { headwater, strangers, seconds, file_limit } => {
                 let lasts = std::time::Duration::from_secs(seconds);
                 let headwater = &headwater;
-                storm::run(&storm::Options { headwater, strangers, lasts, file_limit: &file_limit })
-                    .await
+                storm::run(&storm::StormOptions {
+                    headwater,
+                    strangers,
+                    lasts,
+                    file_limit: &file_limit,
+                })
+                .await
             }
             Command::Bare { .. } => Ok(()),
         }

@@ -28,7 +28,7 @@ struct Asked {
     again: u64,
 }
 
-pub struct Options<'a> {
+pub struct StormOptions<'a> {
     pub headwater: &'a Path,
     pub strangers: usize,
     pub lasts: Duration,
@@ -36,7 +36,7 @@ pub struct Options<'a> {
     pub file_limit: &'a str,
 }
 
-pub async fn run(options: &Options<'_>) -> Result<()> {
+pub async fn run(options: &StormOptions<'_>) -> Result<()> {
     let chain = shared(SimConfig { txs_per_block: 150, ..SimConfig::seeded(5) });
     write(&chain).extend(HISTORY);
     let node = SimNode::start(chain.clone()).await?;
@@ -55,7 +55,7 @@ pub async fn run(options: &Options<'_>) -> Result<()> {
     drop(strangers);
     tokio::time::sleep(Duration::from_secs(5)).await;
     let (a, b) = (at(&quiet, 0.99), at(&stormy, 0.99));
-    let Options { strangers, file_limit, .. } = options;
+    let StormOptions { strangers, file_limit, .. } = options;
     say(&format!(
         "(h) {strangers} strangers under ulimit {file_limit}, a question every {} ms: \
          p50 {:.1} ms (quiet {:.1}), p99 {b:.1} ms (quiet {a:.1}, x{:.1}), max {:.1} ms; {} answers, {} attempts again; \

@@ -44,14 +44,19 @@ pub struct Strangers {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum StrangerKind {
     Silent,
     Dribbling,
     NeverReading,
     HalfH2,
 }
 
-const KINDS: [Kind; 4] = [Kind::Silent, Kind::Dribbling, Kind::NeverReading, Kind::HalfH2];
+const KINDS: [StrangerKind; 4] = [
+    StrangerKind::Silent,
+    StrangerKind::Dribbling,
+    StrangerKind::NeverReading,
+    StrangerKind::HalfH2,
+];
 
 impl Strangers {
     /// So many at once, from so many addresses of this machine (127.0.1.1 and up).
@@ -99,20 +104,20 @@ async fn connect(from: SocketAddr, server: SocketAddr) -> io::Result<TcpStream> 
     socket.connect(server).await
 }
 
-impl Kind {
+impl StrangerKind {
     /// Ends when the server ends the connection.
     async fn bother(self, mut stream: TcpStream) -> io::Result<()> {
         match self {
-            Kind::Silent => until_closed(&mut stream).await,
-            Kind::HalfH2 => {
+            StrangerKind::Silent => until_closed(&mut stream).await,
+            StrangerKind::HalfH2 => {
                 stream.write_all(H2_BEGINNING).await?;
                 until_closed(&mut stream).await
             }
-            Kind::Dribbling => {
+            StrangerKind::Dribbling => {
                 stream.write_all(b"GET /status HTTP/1.1\r\nhost: server\r\nx-long: ").await?;
                 dribble(&mut stream).await
             }
-            Kind::NeverReading => {
+            StrangerKind::NeverReading => {
                 let requests =
                     b"GET /status HTTP/1.1\r\nhost: server\r\n\r\n".repeat(UNREAD_REQUESTS);
                 stream.write_all(&requests).await?;

@@ -43,11 +43,11 @@ pub struct BudgetStatus {
 
 pub struct DiskBudget {
     budget_bytes: u64,
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BudgetState {
     /// Sizes of the last day, oldest first.
     samples: VecDeque<(Instant, u64)>,
     level: Level,
@@ -58,7 +58,7 @@ impl DiskBudget {
         DiskBudget { budget_bytes, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BudgetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -37,7 +37,7 @@ impl BodyLimit {
     }
 }
 
-pub struct Reply {
+pub struct HttpReply {
     pub status: u16,
     pub retry_after: Option<Duration>,
     pub body: Bytes,
@@ -67,7 +67,7 @@ impl Http {
         Ok(Self { client, url, label: label.to_owned() })
     }
 
-    pub async fn post(&self, text: String, limit: BodyLimit) -> Result<Reply, Error> {
+    pub async fn post(&self, text: String, limit: BodyLimit) -> Result<HttpReply, Error> {
         let request = self.client.post(self.url.clone()).body(text);
         let response = request.send().await.map_err(|e| self.failed(e))?;
         let status = response.status().as_u16();
@@ -76,7 +76,7 @@ impl Http {
             .get(RETRY_AFTER)
             .and_then(|value| parse_retry_after(value.to_str().ok()?, wall_clock::now()));
         let body = self.read(response, limit).await?;
-        Ok(Reply { status, retry_after, body })
+        Ok(HttpReply { status, retry_after, body })
     }
 
     async fn read(&self, mut response: Response, mut limit: BodyLimit) -> Result<Bytes, Error> {

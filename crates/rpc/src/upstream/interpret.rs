@@ -2,7 +2,7 @@
 //!
 //! Pure. Nodes and gateways differ in how they refuse; all the differences are here.
 
-use super::http::Reply;
+use super::http::HttpReply;
 use crate::call::{CallResult, RpcFailure, RpcFailureKind};
 use crate::envelope::{self, Answer, Message};
 use crate::error::Error;
@@ -19,7 +19,7 @@ pub enum Exchange {
 /// Statuses by which servers say that they do not like the shape or size of a request.
 const SHAPE_REFUSED: [u16; 6] = [400, 405, 413, 415, 422, 501];
 
-pub fn reply(reply: &Reply, ids: Range<u64>, label: &str) -> Result<Exchange, Error> {
+pub fn reply(reply: &HttpReply, ids: Range<u64>, label: &str) -> Result<Exchange, Error> {
     let status = reply.status;
     let upstream = label.to_owned();
     if status == 429 || (status == 503 && reply.retry_after.is_some()) {
@@ -123,7 +123,7 @@ mod tests {
     fn read(status: u16, body: &'static str, calls: u64) -> Result<Exchange, Error> {
         let retry_after = (status == 503).then_some(Duration::from_secs(1));
         let body = Bytes::from_static(body.as_bytes());
-        reply(&Reply { status, retry_after, body }, 1..1 + calls, "node")
+        reply(&HttpReply { status, retry_after, body }, 1..1 + calls, "node")
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::embedded::facts::FactsRow;
 use crate::embedded::keys;
 
 #[derive(Default)]
-struct Expected {
+struct ExpectedFacts {
     trades: Sum,
     lowest: Sum,
     states: Sum,
@@ -33,7 +33,7 @@ impl ChainCheck<'_> {
 
     fn generation(&mut self, generation: u8) {
         let mut part = self.part("facts");
-        let mut expected = Expected::default();
+        let mut expected = ExpectedFacts::default();
         if let Err(error) = self.walk_facts(generation, &mut part, &mut expected) {
             part.fault(error.to_string());
         }
@@ -67,7 +67,7 @@ impl ChainCheck<'_> {
         &self,
         generation: u8,
         part: &mut CheckedPart,
-        expected: &mut Expected,
+        expected: &mut ExpectedFacts,
     ) -> Result<(), Error> {
         let (chain, t) = (self.chain, &self.view.tables);
         let coverage = self.view.coverage(chain)?;

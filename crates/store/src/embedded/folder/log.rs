@@ -90,7 +90,7 @@ fn read_one(id: u64, path: PathBuf) -> std::io::Result<LogFile> {
         if rest.is_empty() {
             return Ok(file);
         }
-        let batch = match Batch::read(rest) {
+        let batch = match LoggedBatch::read(rest) {
             Ok(batch) => batch,
             Err(broken) => {
                 let cut_off = broken == Broken::CutOff && !has_whole_batch(rest);
@@ -109,7 +109,7 @@ fn read_one(id: u64, path: PathBuf) -> std::io::Result<LogFile> {
 
 impl LogFile {
     /// False where the batch is not the next one.
-    fn take(&mut self, batch: &Batch) -> bool {
+    fn take(&mut self, batch: &LoggedBatch) -> bool {
         let is_next = self.batches.is_none_or(|(_, last)| batch.number > last);
         let none_is_lost =
             self.writes.zip(batch.write).is_none_or(|((_, last), it)| it == last + 1);
@@ -145,7 +145,7 @@ fn has_whole_batch(bytes: &[u8]) -> bool {
     let behind = |(at, _): (usize, &[u8])| at + END_MAGIC.len();
     let ends = bytes.windows(END_MAGIC.len()).enumerate().filter(|(_, four)| four == END_MAGIC);
     let mut starts = ends.map(behind);
-    starts.any(|at| bytes.get(at..).is_some_and(|rest| Batch::read(rest).is_ok()))
+    starts.any(|at| bytes.get(at..).is_some_and(|rest| LoggedBatch::read(rest).is_ok()))
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -155,7 +155,7 @@ enum Broken {
     Wrong,
 }
 
-struct Batch {
+struct LoggedBatch {
     bytes: usize,
     number: u64,
     write: Option<u64>,
@@ -166,7 +166,7 @@ const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
 
-impl Batch {
+impl LoggedBatch {
     fn read(bytes: &[u8]) -> Result<Self, Broken> {
         let mut rest = bytes;
         let input = &mut rest;
@@ -192,7 +192,7 @@ impl Batch {
         if end != END || magic != *END_MAGIC || xxh3_64(items) != hash {
             return Err(Broken::Wrong);
         }
-        Ok(Batch { bytes: bytes.len() - input.len(), number, write })
+        Ok(LoggedBatch { bytes: bytes.len() - input.len(), number, write })
     }
 }
 
