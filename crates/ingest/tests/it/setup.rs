@@ -255,7 +255,9 @@ impl Rig {
             self.is_traced().await;
         }
         let blocks = verified_from(&read(chain), self.from_block, dialect);
-        assert_eq!(self.digest().await, honest_digest(blocks).await);
+        if self.digest().await != honest_digest(blocks.clone()).await {
+            self.name_difference(blocks).await;
+        }
         if dialect == Dialect::None {
             return;
         }
@@ -283,6 +285,21 @@ impl Rig {
             assert_eq!(places, expected, "{address}");
             assert_eq!(view.wallet_total(&query).await.unwrap(), expected.len() as u64);
         }
+    }
+
+    /// Fails with the first block that is not as it should be.
+    async fn name_difference(&self, expected: Vec<VerifiedBlock>) {
+        let dir = scratch();
+        let honest = open(&dir).await;
+        let numbers: Vec<u64> = expected.iter().map(|block| block.block.number).collect();
+        put(&honest, expected).await;
+        let (honest, ours) = (honest.view().await.unwrap(), self.view().await);
+        for number in numbers {
+            let expected = honest.whole_block(CHAIN, number).await.unwrap();
+            let found = ours.whole_block(CHAIN, number).await.unwrap();
+            assert_eq!(found, expected, "block {number}");
+        }
+        panic!("every block is as it should be, and the digest is not: an index is wrong");
     }
 
     pub async fn untraced(&self) -> Vec<u64> {
