@@ -1,5 +1,6 @@
 //! What a thread or task that panicked had to say.
 
+use model::panic_text;
 use tokio::task::JoinError;
 
 use crate::error::Error;
@@ -13,15 +14,8 @@ pub(crate) fn ended(error: JoinError, doing: impl Into<String>) -> Error {
 }
 
 pub(crate) fn message(error: JoinError) -> String {
-    let payload = match error.try_into_panic() {
-        Ok(payload) => payload,
-        Err(cancelled) => return cancelled.to_string(),
-    };
-    match payload.downcast::<String>() {
-        Ok(text) => *text,
-        Err(payload) => match payload.downcast_ref::<&str>() {
-            Some(text) => (*text).to_owned(),
-            None => "without a message".to_owned(),
-        },
+    match error.try_into_panic() {
+        Ok(panic) => panic_text(panic.as_ref()),
+        Err(cancelled) => cancelled.to_string(),
     }
 }

@@ -10,6 +10,7 @@ pub mod exchange_families;
 pub mod facts;
 mod hex_text;
 pub mod marketplaces;
+mod panic_text;
 pub mod price;
 mod printable;
 pub mod proof;
@@ -18,4 +19,5 @@ pub mod token;
 pub mod token_bucket;
 pub mod wallets;
 
+pub use panic_text::panic_text;
 pub use printable::printable;

@@ -4,8 +4,7 @@
 
 use crate::backoff::Backoff;
 use futures_util::FutureExt;
-use model::printable;
-use std::any::Any;
+use model::{panic_text, printable};
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -44,17 +43,14 @@ pub async fn keep_running<F: Future<Output = ()>>(
         trial += 1;
         let reason = match ended {
             Ok(()) => "ended".to_owned(),
-            Err(panic) => format!("panicked: {}", message(panic.as_ref())),
+            Err(panic) => {
+                let text = panic_text(panic.as_ref());
+                format!("panicked: {}", printable(&text, REASON_CHARS_MAX))
+            }
         };
         tell(TaskEnd { reason, pause });
         sleep(pause).await;
     }
-}
-
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    printable(text.unwrap_or("no message"), REASON_CHARS_MAX)
 }
 
 #[cfg(test)]

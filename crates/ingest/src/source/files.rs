@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use model::raw::{Block, Malformed};
 
 use super::record::read_record;
-use super::record_texts::{Form, RecordTexts, TextError};
+use super::record_texts::{FileLayout, RecordTexts, TextError};
 
 /// As much as one answer of a node may have (`rpc.response_bytes_max`); the largest real blocks with
 /// traces stay far below.
@@ -52,8 +52,8 @@ pub fn open(path: &Path) -> Result<Records, BlockFileError> {
         (name, Box::new(file))
     };
     let form = match Path::new(name).extension().and_then(|e| e.to_str()) {
-        Some("jsonl" | "ndjson") => Form::Lines,
-        Some("json") => Form::Document,
+        Some("jsonl" | "ndjson") => FileLayout::Lines,
+        Some("json") => FileLayout::Document,
         _ => return Err(unknown()),
     };
     let reader: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(1 << 16, reader));

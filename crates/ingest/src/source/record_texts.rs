@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read};
 
 /// How records stand in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum FileLayout {
     /// One a line.
     Lines,
     /// One document: a list of records, or one record.
@@ -59,8 +59,8 @@ pub struct RecordTexts<R> {
 }
 
 impl<R: BufRead> RecordTexts<R> {
-    pub fn new(reader: R, form: Form, limit: usize) -> Self {
-        let state = if form == Form::Lines { State::Line } else { State::Begin };
+    pub fn new(reader: R, form: FileLayout, limit: usize) -> Self {
+        let state = if form == FileLayout::Lines { State::Line } else { State::Begin };
         RecordTexts { reader, state, at: 0, limit }
     }
 
@@ -235,7 +235,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Reads in chunks of a few bytes, so that everything is cut somewhere.
-    fn texts(text: &str, form: Form, limit: usize) -> Vec<Result<String, String>> {
+    fn texts(text: &str, form: FileLayout, limit: usize) -> Vec<Result<String, String>> {
         let reader = io::BufReader::with_capacity(3, text.as_bytes());
         let shown = |text: Vec<u8>| String::from_utf8(text).unwrap();
         let wrong = |error| match error {
@@ -270,7 +270,7 @@ mod tests {
             ("[1,]", &[Ok("1"), Err("an empty place in the list at 3")]),
             ("[1] [2]", &[Ok("1"), Err("something behind the end of the list at 4")]),
         ] {
-            assert_eq!(texts(text, Form::Document, 100), own(expected), "{text}");
+            assert_eq!(texts(text, FileLayout::Document, 100), own(expected), "{text}");
         }
     }
 
@@ -281,9 +281,9 @@ mod tests {
             io::BufReader::new(reader)
         };
         for (head, form, at) in [
-            (&b"[1, "[..], Form::Document, 4),
-            (b" 7", Form::Document, 1),
-            (b"1\n", Form::Lines, 2),
+            (&b"[1, "[..], FileLayout::Document, 4),
+            (b" 7", FileLayout::Document, 1),
+            (b"1\n", FileLayout::Lines, 2),
         ] {
             let limit = 1 << 16;
             let last = RecordTexts::new(endless(head), form, limit).last().unwrap();
@@ -291,11 +291,11 @@ mod tests {
                 matches!(last, Err(TextError::TooLarge { at: place, limit: told }) if place == at && told == limit)
             );
         }
-        assert_eq!(texts("[12345,1]", Form::Document, 5).len(), 2);
-        assert_eq!(texts("[12345,1]", Form::Document, 4), own(&[Err("more than 4 at 1")]));
-        assert_eq!(texts("1234\n1", Form::Lines, 5), own(&[Ok("1234\n"), Ok("1")]));
+        assert_eq!(texts("[12345,1]", FileLayout::Document, 5).len(), 2);
+        assert_eq!(texts("[12345,1]", FileLayout::Document, 4), own(&[Err("more than 4 at 1")]));
+        assert_eq!(texts("1234\n1", FileLayout::Lines, 5), own(&[Ok("1234\n"), Ok("1")]));
         assert_eq!(
-            texts("1\n12345\n1", Form::Lines, 5),
+            texts("1\n12345\n1", FileLayout::Lines, 5),
             own(&[Ok("1\n"), Err("more than 5 at 2")])
         );
     }
@@ -308,7 +308,7 @@ mod tests {
         ) {
             let value = serde_json::json!(list.iter().map(|text| serde_json::json!({ "t": [text] })).collect::<Vec<_>>());
             let text = if pretty { serde_json::to_string_pretty(&value).unwrap() } else { value.to_string() };
-            let cut: Vec<serde_json::Value> = texts(&text, Form::Document, 1 << 10)
+            let cut: Vec<serde_json::Value> = texts(&text, FileLayout::Document, 1 << 10)
                 .into_iter()
                 .map(|it| serde_json::from_str(&it.unwrap()).unwrap())
                 .collect();

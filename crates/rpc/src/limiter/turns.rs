@@ -62,7 +62,7 @@ impl Ticket {
 
 /// A request that ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct EndedRequest {
     pub lane: Lane,
     pub started: Instant,
     pub verdict: Verdict,
@@ -125,7 +125,7 @@ impl Turns {
         self.let_in(now, None);
     }
 
-    pub fn ended(&mut self, ended: &Ended, now: Instant) {
+    pub fn ended(&mut self, ended: &EndedRequest, now: Instant) {
         let (all, own) = (self.in_flight(), *self.in_flight.get(ended.lane));
         match ended.verdict {
             Verdict::Done { latency } if ended.lane.is_ingest() => {

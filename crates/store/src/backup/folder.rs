@@ -1,6 +1,7 @@
 //! The folder of a backup: made under another name, moved into place when all of it is on disk. Only its
 //! owner can read it: rows hold secrets of the installation.
 
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -58,13 +59,8 @@ impl Drop for UnfinishedFolder {
 
 /// Of a process that was killed. Anything that is not of a backup is somebody else's.
 fn remove_left_over(path: &Path) -> Result<(), Error> {
-    let entries = match std::fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(refuse(path, error)),
-    };
-    for entry in entries {
-        let name = entry.map_err(refused(path))?.file_name();
+    let Some(names) = names_in(path)? else { return Ok(()) };
+    for name in names {
         let name = name.to_string_lossy();
         if !name.ends_with(".rows") && name != "manifest.json" {
             return Err(refuse(path, format!("is in the way, and holds {name}; move it away")));
@@ -73,14 +69,19 @@ fn remove_left_over(path: &Path) -> Result<(), Error> {
     std::fs::remove_dir_all(path).map_err(refused(path))
 }
 
-pub fn check_is_empty(path: &Path) -> Result<(), Error> {
+/// None where there is no such folder.
+fn names_in(path: &Path) -> Result<Option<Vec<OsString>>, Error> {
     let entries = match std::fs::read_dir(path) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(refuse(path, error)),
     };
-    for entry in entries {
-        let name = entry.map_err(refused(path))?.file_name();
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    names.collect::<io::Result<_>>().map(Some).map_err(refused(path))
+}
+
+pub fn check_is_empty(path: &Path) -> Result<(), Error> {
+    for name in names_in(path)?.unwrap_or_default() {
         if name != LOST_AND_FOUND {
             let name = name.to_string_lossy();
             return Err(refuse(

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
+use model::panic_text;
 use quick_cache::sync::Cache;
 use tokio::sync::watch;
 
@@ -13,7 +14,7 @@ use super::folder::{self, Space};
 use super::health::Health;
 use super::inner::Inner;
 use super::mend::Mender;
-use super::open_db::{OpenDb, panic_text};
+use super::open_db::OpenDb;
 use super::read::View;
 use super::upgrade;
 use crate::Error;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use fjall::{CompressionType, Database};
 use model::chain::ChainId;
+use model::panic_text;
 
 use super::engine::{self, Cause, Durability, Op, Slice, Snapshot, Table};
 use super::folder::{self, ChainMark, Damage, FolderState, Mark, Record, WRITES_KEY};
@@ -265,13 +266,6 @@ fn panicked(path: &Path, panic: &(dyn std::any::Any + Send)) -> Error {
     let what = format!("the engine stopped while opening it: {}", panic_text(panic));
     let found = folder::find_damaged_file(&path.join("keyspaces"), Instant::now() + DIAGNOSIS_MAX);
     found.unwrap_or(Damage::of(path, what)).into_error(path)
-}
-
-/// What a panic said.
-pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "a panic without words".to_owned())
 }
 
 fn number_at(row: Option<Slice>) -> u64 {

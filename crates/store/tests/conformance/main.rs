@@ -19,6 +19,8 @@ mod commit;
 #[cfg(test)]
 mod compare;
 #[cfg(test)]
+mod copy_folder;
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod decoders;

@@ -108,26 +108,7 @@ pub fn files_of(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-pub fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let (path, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
-        if path.is_dir() {
-            copy(&path, &to);
-        } else {
-            copy_file(&path, &to);
-        }
-    }
-}
-
-/// Without the room behind what was written.
-fn copy_file(from: &Path, to: &Path) {
-    let bytes = std::fs::read(from).unwrap();
-    let written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    let file = std::fs::File::create(to).unwrap();
-    std::io::Write::write_all(&mut &file, &bytes[..written]).unwrap();
-    file.set_len(bytes.len() as u64).unwrap();
-}
+pub use crate::copy_folder::copy_folder as copy;
 
 /// The newest file of the log.
 pub fn log_of(folder: &Path) -> PathBuf {

@@ -2,6 +2,9 @@
 //! damaged files, a full disk.
 
 #[cfg(test)]
+#[path = "../conformance/copy_folder.rs"]
+mod copy_folder;
+#[cfg(test)]
 mod damage;
 #[cfg(test)]
 mod descriptors;

@@ -1,6 +1,6 @@
 //! The door to one upstream: requests wait here for their turn (`turns`).
 
-use super::turns::{Ended, Ticket, Turns};
+use super::turns::{EndedRequest, Ticket, Turns};
 use super::verdict::{GateOptions, Verdict};
 use crate::lane::Lane;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ pub struct Gate {
 #[derive(Debug)]
 pub struct Permit<'a> {
     gate: &'a Gate,
-    ended: Ended,
+    ended: EndedRequest,
 }
 
 impl Gate {
@@ -42,7 +42,7 @@ impl Gate {
             }
         }
         waiter.ticket = None;
-        let ended = Ended { lane, started: Instant::now(), verdict: Verdict::Unrelated };
+        let ended = EndedRequest { lane, started: Instant::now(), verdict: Verdict::Unrelated };
         Permit { gate: self, ended }
     }
 
