@@ -76,6 +76,20 @@ async function prices() {
   await anvil.stop();
 }
 
+async function streams() {
+  await nodeTests('clients/streams.test.mjs');
+  const { STREAMS_ENV, startReceiver } = await import('./support/receiver.mjs');
+  const anvil = await startAnvil('streams-python-node');
+  const headwater = await startHeadwater('streams-python', [anvil.url], { env: STREAMS_ENV });
+  const receiver = await startReceiver();
+  await settled(headwater, anvil.url);
+  const env = { HEADWATER_URL: headwater.url, HEADWATER_KEY: headwater.key, HEADWATER_NODE: anvil.url, HEADWATER_RECEIVER: receiver.url };
+  await pythonTests('clients/test_streams.py', env);
+  await headwater.stop();
+  await receiver.stop();
+  await anvil.stop();
+}
+
 async function rig() {
   const { prepare } = await import('./rig/prepare.mjs');
   const why = await prepare();
@@ -83,7 +97,7 @@ async function rig() {
   await nodeTests('rig/rig.test.mjs');
 }
 
-const suites = { clients, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), rig };
+const suites = { clients, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, rig };
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length && !wanted.includes(name)) continue;
   const started = Date.now();

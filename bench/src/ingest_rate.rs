@@ -109,16 +109,17 @@ async fn at_rest(data: &Path) -> Result<u64> {
 
 /// Until so many blocks are stored.
 pub async fn wait_until(url: &str, chain: &str, blocks: u64) -> Result<()> {
-    let client = reqwest::Client::new();
-    loop {
-        let text = client.get(format!("{url}/status")).send().await?.text().await?;
-        let status: serde_json::Value = serde_json::from_str(&text)?;
-        let stored = status.pointer(&format!("/chains/{chain}/blocks"));
-        if stored.and_then(serde_json::Value::as_u64).unwrap_or(0) >= blocks {
-            return Ok(());
-        }
+    while blocks_stored(url, chain).await? < blocks {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+    Ok(())
+}
+
+pub async fn blocks_stored(url: &str, chain: &str) -> Result<u64> {
+    let text = reqwest::get(format!("{url}/status")).await?.text().await?;
+    let status: serde_json::Value = serde_json::from_str(&text)?;
+    let stored = status.pointer(&format!("/chains/{chain}/blocks"));
+    Ok(stored.and_then(serde_json::Value::as_u64).unwrap_or(0))
 }
 
 const EXTRACT: &str = "import cryo, sys\n\

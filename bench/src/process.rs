@@ -78,10 +78,11 @@ pub async fn serve_under(
     binary: &Path,
     data: &Path,
     arguments: &[String],
+    variables: &[(&str, &str)],
 ) -> Result<Server> {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit {file_limit} && exec \"$0\" \"$@\"")).arg(binary);
-    start(command, data, arguments, &[]).await
+    start(command, data, arguments, variables).await
 }
 
 /// Memory that a server holds now.

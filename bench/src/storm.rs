@@ -5,13 +5,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use testkit::{SharedChain, SimConfig, SimNode, Strangers, shared, write};
+use testkit::{Fault, Rule, SharedChain, SimConfig, SimNode, Strangers, shared, write};
 
-use crate::ingest_rate::wait_until;
+use crate::ingest_rate::{blocks_stored, wait_until};
 use crate::process::{KEY, Server, resident_mib, serve_under};
 use crate::say;
 
-const HISTORY: usize = 50;
+/// The node keeps every answer about history back for so long, and history is asked for one block at a time, so that it
+/// is being filled through the whole storm.
+const HISTORY_DELAY: Duration = Duration::from_millis(200);
+const HISTORY_PER_SECOND: u64 = 5;
 /// A question every so often, as from a page that somebody looks at.
 const ASK_EVERY: Duration = Duration::from_millis(20);
 /// Of new blocks meanwhile.
@@ -20,6 +23,9 @@ const BLOCK_EVERY: Duration = Duration::from_millis(500);
 const ADDRESSES: usize = 200;
 /// Longer than that is no answer.
 const GIVE_UP: Duration = Duration::from_secs(10);
+
+const ONE_AT_A_TIME: [(&str, &str); 2] =
+    [("HEADWATER__INGEST__WORKERS", "1"), ("HEADWATER__INGEST__SEGMENT_BLOCKS", "1")];
 
 #[derive(Default)]
 struct Asked {
@@ -38,20 +44,30 @@ pub struct StormOptions<'a> {
 
 pub async fn run(options: &StormOptions<'_>) -> Result<()> {
     let chain = shared(SimConfig { txs_per_block: 150, ..SimConfig::seeded(5) });
-    write(&chain).extend(HISTORY);
+    let quiet_lasts = options.lasts.min(Duration::from_secs(20));
+    let history = (quiet_lasts + options.lasts).as_secs() * HISTORY_PER_SECOND;
+    write(&chain).extend(history as usize);
     let node = SimNode::start(chain.clone()).await?;
+    let slow = node.faults.add(
+        Rule::new(Fault::Delay(HISTORY_DELAY))
+            .on_blocks(0..=history)
+            .on_methods(["eth_getBlockByNumber"]),
+    );
     let folder = tempfile::tempdir()?;
     let arguments = ["--rpc".to_owned(), format!("1337={}", node.url())];
     let data = folder.path().join("data");
-    let server = serve_under(options.file_limit, options.headwater, &data, &arguments).await?;
-    wait_until(&server.url, "chain-1337", HISTORY as u64 + 1).await?;
+    let server =
+        serve_under(options.file_limit, options.headwater, &data, &arguments, &ONE_AT_A_TIME)
+            .await?;
+    wait_until(&server.url, "chain-1337", 1).await?;
     let address: SocketAddr = server.url.trim_start_matches("http://").parse()?;
-    let quiet_lasts = options.lasts.min(Duration::from_secs(20));
     let quiet = ask(&server, &chain, quiet_lasts).await?;
     let before_mib = resident_mib(&server);
+    let before_blocks = blocks_stored(&server.url, "chain-1337").await?;
     let strangers = Strangers::start(address, options.strangers, ADDRESSES);
     let stormy = ask(&server, &chain, options.lasts).await?;
     let (tally, during_mib) = (strangers.tally(), resident_mib(&server));
+    let during_blocks = blocks_stored(&server.url, "chain-1337").await?;
     drop(strangers);
     tokio::time::sleep(Duration::from_secs(5)).await;
     let (a, b) = (at(&quiet, 0.99), at(&stormy, 0.99));
@@ -59,7 +75,8 @@ pub async fn run(options: &StormOptions<'_>) -> Result<()> {
     say(&format!(
         "(h) {strangers} strangers under ulimit {file_limit}, a question every {} ms: \
          p50 {:.1} ms (quiet {:.1}), p99 {b:.1} ms (quiet {a:.1}, x{:.1}), max {:.1} ms; {} answers, {} attempts again; \
-         strangers connected {} times, {} ended by the server; resident {before_mib:.0} MiB before, {during_mib:.0} during, {:.0} after",
+         strangers connected {} times, {} ended by the server; resident {before_mib:.0} MiB before, {during_mib:.0} during, {:.0} after; \
+         {before_blocks} blocks stored before, {during_blocks} at the end of it",
         ASK_EVERY.as_millis(),
         at(&stormy, 0.5),
         at(&quiet, 0.5),
@@ -71,6 +88,7 @@ pub async fn run(options: &StormOptions<'_>) -> Result<()> {
         tally.ended,
         resident_mib(&server),
     ))?;
+    node.faults.remove(slow);
     let head = testkit::read(&chain).head_number();
     wait_until(&server.url, "chain-1337", head + 1).await.context("ingest did not go on")?;
     server.process.stop()
@@ -92,11 +110,17 @@ async fn ask(server: &Server, chain: &SharedChain, lasts: Duration) -> Result<As
         let started = Instant::now();
         loop {
             let answer = client.get(&url).header("x-api-key", KEY).send().await;
-            if answer.is_ok_and(|answer| answer.status().is_success()) {
-                break;
-            }
+            let failure = match answer.map(|answer| answer.status()) {
+                Ok(status) if status.is_success() => break,
+                Ok(status) => status.to_string(),
+                Err(error) => format!("{error:#}"),
+            };
             asked.again += 1;
-            anyhow::ensure!(started.elapsed() < GIVE_UP, "no answer within {GIVE_UP:?}");
+            anyhow::ensure!(
+                started.elapsed() < GIVE_UP,
+                "no answer within {GIVE_UP:?}, {} answers so far, last: {failure}",
+                asked.times_ms.len()
+            );
         }
         asked.times_ms.push(started.elapsed().as_secs_f64() * 1e3);
         tokio::time::sleep(ASK_EVERY).await;

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use alloy_primitives::Address;
 use gateway::Gateway;
 use model::chain::{ChainId, ChainTable, Operation};
+use model::token::Token;
 use store::Store;
+use streams::Streams;
 
 use crate::answer_headers::AnswerDate;
 use crate::backups::Backups;
 use crate::config::{Config, PriceConfig, StatusAccess};
+use crate::contract_list::ContractList;
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
 use crate::data::price::memory::PriceMemory;
@@ -29,7 +33,6 @@ use crate::response_cache::ResponseCache;
 use crate::served_chain::{ServedChain, StatusFn};
 use crate::shared_answers::SharedAnswers;
 use crate::tokens::{TokenLists, Tokens};
-use crate::verified::VerifiedCollections;
 
 /// What the server is put together from.
 pub struct Parts {
@@ -39,6 +42,8 @@ pub struct Parts {
     pub table: Arc<ChainTable>,
     pub chains: Vec<ServedChain>,
     pub gateway: Gateway,
+    /// None: this server has no streams host.
+    pub streams: Option<Streams>,
     pub keys: KeyRing,
     pub status_access: StatusAccess,
     pub redecode: Box<dyn RedecodeControl>,
@@ -47,7 +52,7 @@ pub struct Parts {
     pub labels: Labels,
     pub price: PriceConfig,
     pub token_lists: TokenLists,
-    pub verified: VerifiedCollections,
+    pub verified: ContractList,
     /// The text of /metrics.
     pub metrics: Box<dyn Fn() -> String + Send + Sync>,
     pub version: &'static str,
@@ -143,6 +148,14 @@ impl App {
         chain: ChainId,
     ) -> Result<Option<DataResponse>, ApiError> {
         Ok(self.responses.get(key, self.parts.store.version(chain).await?))
+    }
+
+    /// Whatever is known of a token, for texts; nothing where nobody can tell.
+    pub async fn token(&self, chain: ChainId, address: Address) -> Token {
+        match self.served(chain) {
+            Some(served) => self.tokens.describe(&self.contracts, served, address).await,
+            None => Token::default(),
+        }
     }
 
     /// The chains served, for messages to people.

@@ -6,12 +6,11 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-const METHODS: &str = "GET, HEAD, POST, OPTIONS";
+const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 /// What the official browser SDK and our own clients send.
 const MAY_SEND: &str = "X-API-Key, Authorization, Content-Type, X-Request-Id, X-Wire-Profile, \
     X-Moralis-Platform, X-Moralis-Platform-Version, X-Moralis-Build-Target, X-Moralis-Product";
-const MAY_READ: &str =
-    "X-Request-Id, X-Request-Weight, X-Indexed-Blocks, X-Coverage, X-Traces, Retry-After";
+const MAY_READ: &str = "X-Request-Id, X-Request-Weight, X-Indexed-Blocks, X-Coverage, X-Traces, X-From-Block, Retry-After";
 /// A day; browsers cap it as they like.
 const REMEMBER_S: &str = "86400";
 

@@ -1,16 +1,32 @@
-//! Every refusal, as status and `{"message"}`.
+//! Every refusal, as status and `{"message"}`, with `details` where fields were wrong.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::printable;
+use serde_json::{Map, Value, json};
 
 /// How much of a value an error quotes.
 const QUOTED_CHARS_MAX: usize = 80;
+
+/// How many wrong fields an error lists.
+const FIELDS_MAX: usize = 10;
+
+/// A field or parameter that is not as it should be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InvalidField {
+    /// `requestBody.abi.0.type` for a field of the body, the name of a parameter otherwise.
+    pub name: String,
+    pub message: String,
+    /// None where it is missing.
+    pub value: Option<Value>,
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     #[error("{0}")]
     BadRequest(String),
+    #[error("Validation Failed")]
+    Invalid(Vec<InvalidField>),
     #[error("API key is missing; send it in the X-API-Key header")]
     KeyMissing,
     #[error("invalid token: this API key is not known here")]
@@ -44,9 +60,20 @@ impl ApiError {
         ApiError::BadRequest(format!("{parameter} with value '{shown}' {why}"))
     }
 
+    /// A parameter of the streams host that is not as it should be.
+    pub fn invalid_param(name: &str, value: &str, message: impl Into<String>) -> Self {
+        let value = Some(Value::from(value));
+        ApiError::Invalid(vec![InvalidField {
+            name: name.to_owned(),
+            message: message.into(),
+            value,
+        }])
+    }
+
     pub fn status(&self) -> StatusCode {
         match self {
             ApiError::BadRequest(_) => StatusCode::BAD_REQUEST,
+            ApiError::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             ApiError::KeyMissing | ApiError::KeyWrong => StatusCode::UNAUTHORIZED,
             ApiError::NotAdmin => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) => StatusCode::NOT_FOUND,
@@ -70,8 +97,38 @@ impl ApiError {
             }
             other => other.to_string(),
         };
-        serde_json::json!({ "message": message }).to_string()
+        match self {
+            ApiError::Invalid(fields) => {
+                json!({ "message": message, "details": details(fields) }).to_string()
+            }
+            _ => json!({ "message": message }).to_string(),
+        }
     }
+}
+
+/// By name. An error must not be larger than its cause, so all of it is cut.
+fn details(fields: &[InvalidField]) -> Value {
+    let mut details = Map::new();
+    for field in fields.iter().take(FIELDS_MAX) {
+        let mut entry = Map::new();
+        entry.insert("message".into(), printable(&field.message, 4 * QUOTED_CHARS_MAX).into());
+        if let Some(value) = &field.value {
+            entry.insert("value".into(), shown(value));
+        }
+        details.insert(printable(&field.name, QUOTED_CHARS_MAX), entry.into());
+    }
+    details.into()
+}
+
+fn shown(value: &Value) -> Value {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    if text.len() <= QUOTED_CHARS_MAX && !value.is_string() {
+        return value.clone();
+    }
+    printable(&text, QUOTED_CHARS_MAX).into()
 }
 
 impl From<store::Error> for ApiError {
@@ -97,5 +154,45 @@ impl IntoResponse for ApiError {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_fields_are_named_with_what_is_wrong_and_what_was_given() {
+        let field = |name: &str, message: &str, value| InvalidField {
+            name: name.into(),
+            message: message.into(),
+            value,
+        };
+        let error = ApiError::Invalid(vec![
+            field("requestBody.demo", "invalid boolean value", Some(json!(7))),
+            field("limit", "'limit' is required", None),
+            field("id", "Not match", Some(json!("x\n"))),
+        ]);
+        assert_eq!(error.status(), 422);
+        let body: Value = serde_json::from_str(&error.body()).unwrap();
+        assert_eq!(body["message"], "Validation Failed");
+        assert_eq!(
+            body["details"]["requestBody.demo"],
+            json!({ "message": "invalid boolean value", "value": 7 })
+        );
+        assert_eq!(body["details"]["limit"], json!({ "message": "'limit' is required" }));
+        assert_ne!(body["details"]["id"]["value"], "x\n", "no control characters");
+    }
+
+    #[test]
+    fn an_error_is_never_much_larger_than_its_cause() {
+        let long = "x".repeat(1_000_000);
+        let field = InvalidField {
+            name: long.clone(),
+            message: long.clone(),
+            value: Some(json!({ "deep": [long] })),
+        };
+        let body = ApiError::Invalid(vec![field; 1000]).body();
+        assert!(body.len() < 10_000, "{}", body.len());
     }
 }

@@ -1,7 +1,7 @@
-//! The only HTTP server: data host, node RPC host, admin surface, health, status, metrics.
+//! The only HTTP server: data host, node RPC host, streams host, admin surface, health, status, metrics.
 //!
 //! In: requests. Out: answers in the shapes of the interface, in two wire profiles of one model.
-//! An operation of the data host is one file and one line in `data::routes`. Must not know: how blocks get into the store.
+//! An operation is one file and one line in `data::routes` or `streams::routes`. Must not know: how blocks get into the store.
 
 mod admin;
 mod answer_headers;
@@ -10,6 +10,7 @@ mod backups;
 mod client_address;
 pub mod clock;
 mod config;
+mod contract_list;
 mod contracts;
 mod cors;
 pub mod cursor;
@@ -37,15 +38,16 @@ mod router;
 mod serve;
 mod served_chain;
 mod shared_answers;
+mod streams;
 mod throttle;
 mod tokens;
-mod verified;
 
 pub use admin::{BackupOrder, KeyCreated, KeyInfo, KeyRequest, RoleName};
 pub use app::{App, Parts};
 pub use backups::{BackupState, BackupStatus};
 pub use client_address::AddressRange;
 pub use config::{Config, PriceConfig, StatusAccess};
+pub use contract_list::ContractList;
 pub use error::ApiError;
 pub use labels::Labels;
 pub use listen_config::ListenConfig;
@@ -56,4 +58,3 @@ pub use router::{Hosts, router};
 pub use serve::{Connections, Limits, Stage, serve, serve_local};
 pub use served_chain::{ServedChain, StatusFn};
 pub use tokens::{TokenListError, TokenLists};
-pub use verified::VerifiedCollections;

@@ -16,6 +16,7 @@ pub struct ListenConfig {
     pub all: String,
     pub data: String,
     pub rpc: String,
+    pub streams: String,
     pub admin: String,
     /// Connections open at once, over all listeners; less where the file limit is low.
     pub connections_max: usize,
@@ -50,6 +51,7 @@ impl Default for ListenConfig {
             all: "127.0.0.1:8080".into(),
             data: String::new(),
             rpc: String::new(),
+            streams: String::new(),
             admin: String::new(),
             connections_max: 10_000,
             connections_per_address_max: 512,

@@ -1,4 +1,4 @@
-//! Which paths are served. Those of the data host are listed in `data`, those of the admin surface in `admin`.
+//! Which paths are served. Those of a host are listed in its folder: `data`, `streams`, `admin`.
 
 use axum::Router;
 use axum::http::Method;
@@ -8,18 +8,19 @@ use axum::routing::{get, post};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::hosts::{health, metrics, node_rpc, shared_answer, status};
-use crate::{admin, cors, data, request_id};
+use crate::{admin, cors, data, request_id, streams};
 
 /// Which hosts a listener serves; one listener may serve all, their paths do not clash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hosts {
     pub data: bool,
     pub rpc: bool,
+    pub streams: bool,
     pub admin: bool,
 }
 
 impl Hosts {
-    pub const ALL: Hosts = Hosts { data: true, rpc: true, admin: true };
+    pub const ALL: Hosts = Hosts { data: true, rpc: true, streams: true, admin: true };
 }
 
 pub fn router(app: App, hosts: Hosts) -> Router {
@@ -41,6 +42,9 @@ pub fn router(app: App, hosts: Hosts) -> Router {
     }
     if hosts.rpc {
         for_clients = for_clients.route("/{chain}/{key}", post(node_rpc::node_rpc));
+    }
+    if hosts.streams && app.parts.streams.is_some() {
+        for_clients = for_clients.merge(streams::routes());
     }
     // Before the layer, so that browsers can read this refusal, too.
     for_clients = for_clients.method_not_allowed_fallback(method_not_allowed);

@@ -1,5 +1,7 @@
 //! Writing JSON-RPC answers, in pieces: a large result goes out as it lies in memory, uncopied.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use model::printable;
 use rpc::{Bound, OverBudget};
@@ -46,6 +48,18 @@ impl Failure {
 
     pub fn internal(why: &str) -> Self {
         Self::new(-32603, why)
+    }
+
+    /// With the seconds to wait, where a node said so.
+    pub fn busy(retry_after: Option<Duration>) -> Self {
+        let Some(wait) = retry_after else {
+            return Self::new(-32005, "the nodes of this chain are busy; try again later");
+        };
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let message = format!("the nodes of this chain are busy; try again in {seconds} s");
+        let data = serde_json::json!({ "retryAfter": seconds });
+        let error = serde_json::json!({ "code": -32005, "message": message, "data": data });
+        Failure { json: error.to_string().into() }
     }
 
     /// The code that nodes use for what is beyond their limits.
@@ -133,5 +147,18 @@ impl Answer {
         if !self.text.is_empty() {
             self.pieces.push(std::mem::take(&mut self.text).into());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_node_is_told_with_the_whole_seconds_to_wait() {
+        let error = Failure::busy(Some(Duration::from_millis(2_100)));
+        let json: serde_json::Value = serde_json::from_slice(&error.json).unwrap();
+        assert_eq!((&json["code"], &json["data"]["retryAfter"]), (&(-32005).into(), &3.into()));
+        assert_eq!(json["message"], "the nodes of this chain are busy; try again in 3 s");
     }
 }

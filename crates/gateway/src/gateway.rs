@@ -218,9 +218,7 @@ fn outcome(
     tracing::warn!(chain.id = chain.0, %method, error = %shown, "no node could answer a call");
     Err(match error {
         rpc::Error::TooLarge { bytes_max, bound, .. } => OverBudget { bound, bytes_max }.into(),
-        rpc::Error::RateLimited { .. } => {
-            Failure::new(-32005, "the nodes of this chain are busy; try again later")
-        }
+        rpc::Error::RateLimited { retry_after, .. } => Failure::busy(retry_after),
         _ => Failure::internal("no node of this chain could answer"),
     })
 }

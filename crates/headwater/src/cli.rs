@@ -42,6 +42,8 @@ pub enum Command {
     Restore(RestoreArgs),
     /// What the server on a data folder is doing, as JSON
     Status(StatusArgs),
+    /// A receiver of webhooks to try streams with: checks signatures, numbers and digests, and prints payloads
+    Listen(ListenArgs),
 }
 
 #[derive(Args)]
@@ -154,6 +156,22 @@ pub struct RestoreArgs {
 pub struct StatusArgs {
     #[command(flatten)]
     pub place: Where,
+}
+
+#[derive(Args)]
+pub struct ListenArgs {
+    /// Where to listen
+    #[arg(long, default_value = "127.0.0.1:9090", value_name = "ADDR")]
+    pub listen: String,
+    /// What webhooks are signed with: the secretKey of the settings, plain or as whsec_…
+    #[arg(long, env = "HEADWATER_LISTEN_SECRET", hide_env_values = true)]
+    pub secret: Option<String>,
+    /// Answer this share of the requests with 500, to see retries: 0.2 is every fifth
+    #[arg(long, value_name = "RATE", default_value_t = 0.0)]
+    pub fail: f64,
+    /// One line per payload, without the payload
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 /// Where the store is.

@@ -41,17 +41,45 @@ fn main() -> ExitCode {
         Command::Backup(args) => commands::backup::run(&args),
         Command::Restore(args) => commands::restore::run(&args),
         Command::Status(args) => commands::status::run(&args),
+        Command::Listen(args) => commands::listen::run(&args),
     };
     let code = outcome.unwrap_or_else(|error| {
-        eprintln!("headwater: {error:#}");
+        eprintln!("headwater: {}", told(&error));
         ExitCode::FAILURE
     });
     log_writer::flush();
     code
 }
 
+/// The error with its causes, each once: many errors have the text of their cause in their own.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 /// A line of a command's own answer, on stdout.
 fn say(line: &str) -> std::io::Result<()> {
     use std::io::Write;
     writeln!(std::io::stdout().lock(), "{line}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let source = std::io::Error::other("it is not a plain file");
+        let error = store::Error::Folder { path: "/d".into(), source };
+        let error = anyhow::Error::new(error).context("cannot start");
+        let expected = "cannot start: cannot use the data folder /d: it is not a plain file";
+        assert_eq!(told(&error), expected);
+    }
 }

@@ -11,6 +11,9 @@ pub struct Config {
     pub traces: TraceUse,
     /// How long a new block at the head waits for its traces before it is stored without them.
     pub head_trace_ms: u64,
+    /// How long a node may take for a request of history with traces before it is asked without them. Time in
+    /// which the request waits for its turn does not count.
+    pub history_trace_ms: u64,
     /// Senders recovered while filling history; at the head all of them always are.
     pub senders: SenderCheck,
     /// Blocks asked for in one request while filling history.
@@ -56,6 +59,7 @@ impl Default for Config {
         Config {
             traces: TraceUse::Auto,
             head_trace_ms: 3_000,
+            history_trace_ms: 10_000,
             senders: SenderCheck::Sample,
             segment_blocks: 6,
             workers: 8,

@@ -64,6 +64,8 @@ pub struct PoolConfig {
     pub lag_blocks_max: u64,
     /// How often heads are polled; when absent, the chain's pace (`PoolOptions::poll_interval`).
     pub poll_ms: Option<u64>,
+    /// How long a client's call may wait for its turn at the nodes. One that would wait longer is refused at once.
+    pub client_wait_ms: u64,
     /// How many upstreams one fetch may try before it gives up.
     pub attempts_max: u32,
 }
@@ -82,6 +84,7 @@ impl Default for PoolConfig {
             backoff_max_ms: 60_000,
             lag_blocks_max: 10,
             poll_ms: None,
+            client_wait_ms: 8_000,
             attempts_max: 4,
         }
     }

@@ -1,6 +1,6 @@
 //! What can go wrong in the store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use alloy_primitives::B256;
 
@@ -26,10 +26,7 @@ pub enum Error {
     #[error("the store {path} takes no writes now: {reason}; {advice}")]
     Paused { path: PathBuf, reason: String, advice: String },
     /// Nothing was changed.
-    #[error(
-        "the store is damaged: {file}: {what}. Restore a backup, or run `headwater repair`, which keeps \
-         the damaged files and says what is lost, or fill an empty folder again from the nodes"
-    )]
+    #[error("the store is damaged: {file}: {what}. {}", advice_on_damage(.file))]
     Damaged { file: PathBuf, what: String },
     #[error("cannot use the data folder {path}: {source}")]
     Folder { path: PathBuf, source: std::io::Error },
@@ -60,6 +57,25 @@ pub enum Error {
     Broken { what: &'static str },
 }
 
+/// The folder of the engine in which tables lie.
+const TABLES: &str = "keyspaces";
+
+/// Whether a file of a table is meant: what it held is nowhere else.
+pub(crate) fn is_in_table(file: &Path) -> bool {
+    let mut above = file.parent().into_iter().flat_map(Path::components);
+    above.any(|part| part.as_os_str() == TABLES)
+}
+
+fn advice_on_damage(file: &Path) -> &'static str {
+    if is_in_table(file) {
+        "Restore a backup, or fill an empty folder again from the nodes; `headwater repair` mends the log, and \
+         cannot mend tables"
+    } else {
+        "Restore a backup, or run `headwater repair`, which keeps the damaged files and says what is lost, or \
+         fill an empty folder again from the nodes"
+    }
+}
+
 impl Error {
     /// Whether the same call may succeed later without anyone changing anything.
     pub fn is_retryable(&self) -> bool {
@@ -69,6 +85,24 @@ impl Error {
             // The chain moved between a look at the store and the commit that followed from it.
             Error::Detached { .. } | Error::Occupied { .. } | Error::NotStored { .. } => true,
             _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_repair_for_what_it_cannot_repair() {
+        let told = |file: &str| {
+            Error::Damaged { file: file.into(), what: "its hash is another".into() }.to_string()
+        };
+        for table in ["/d/keyspaces/4/v0", "d/keyspaces/7/current", "/d/keyspaces/2/tables/9"] {
+            assert!(told(table).contains("cannot mend tables"), "{}", told(table));
+        }
+        for other in ["/d/0.jnl", "/d/version", "/d/keyspaces", "keyspaces"] {
+            assert!(told(other).contains("or run `headwater repair`"), "{}", told(other));
         }
     }
 }

@@ -26,6 +26,7 @@ mod reader;
 mod rebuild;
 mod repair;
 mod store;
+mod streams;
 mod write_state;
 
 pub use api_key::{ApiKey, Role};
@@ -51,4 +52,9 @@ pub use reader::{Reader, Start};
 pub use rebuild::FactsRebuild;
 pub use repair::{LostOfChain, RepairReport};
 pub use store::Store;
+pub use streams::{
+    AttemptLog, AttemptRecord, AttemptsQuery, Delivery, DeliveryKind, DeliveryMeta, DeliveryState,
+    FailedQuery, KeptMatch, ListAnchor, NewDelivery, NewMatch, QueueState, RecordCounts,
+    StreamChange, StreamId, StreamRow, StreamTotals, delivery_digest,
+};
 pub use write_state::WriteState;

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::journal::{Event, EventKind, ReaderCommit, ReaderCursor, ReaderRow, Step, next_step};
 use crate::store::Store;
+use crate::streams::{Delivery, StreamChange, StreamCommit};
 use crate::{Error, View};
 
 /// Journal entries looked at in one go.
@@ -27,6 +28,8 @@ pub enum Start {
     Head,
     /// With this block, as soon as it is stored.
     Block(u64),
+    /// Exactly where another reader of the chain stands, which must not move meanwhile.
+    At(ReaderCursor),
 }
 
 pub struct Reader {
@@ -69,10 +72,15 @@ impl Reader {
 
     /// The store must know of a reader before anything behind it may be pruned.
     async fn begin(&mut self, view: &View, start: Start) -> Result<(), Error> {
+        if let Start::At(cursor) = start {
+            self.cursor = Some(cursor);
+            return self.commit(cursor, Vec::new()).await;
+        }
         let seq = view.version(self.chain).await?.seq;
         let newest = view.coverage(self.chain).await?.newest();
         let first = match (start, newest) {
             (Start::Block(number), _) => number,
+            (Start::At(cursor), _) => cursor.next,
             (Start::Head, Some(newest)) => newest.saturating_add(1),
             (Start::Head, None) => return Ok(()),
         };
@@ -87,6 +95,11 @@ impl Reader {
 
     pub fn chain(&self) -> ChainId {
         self.chain
+    }
+
+    /// Where `next` goes on; none while the chain has no block at all.
+    pub fn cursor(&self) -> Option<ReaderCursor> {
+        self.cursor
     }
 
     /// How far the store knows this reader to be.
@@ -177,9 +190,32 @@ impl Reader {
             rows,
         };
         self.store.commit_reader(commit).await?;
+        self.moved(cursor);
+        Ok(())
+    }
+
+    /// The same with what streams matched, which gets its numbers and digests here: the deliveries in the
+    /// order in which they were given, without those of streams that are gone.
+    pub async fn commit_streams(
+        &mut self,
+        cursor: ReaderCursor,
+        change: StreamChange,
+    ) -> Result<Vec<Delivery>, Error> {
+        let commit = StreamCommit {
+            chain: self.chain,
+            reader: self.name.clone(),
+            expected: self.committed,
+            cursor,
+            change,
+        };
+        let deliveries = self.store.commit_streams(commit).await?;
+        self.moved(cursor);
+        Ok(deliveries)
+    }
+
+    fn moved(&mut self, cursor: ReaderCursor) {
         self.committed = Some(cursor);
         self.open_step = self.open_step.filter(|step| *step != cursor);
-        Ok(())
     }
 
     /// Rows that this reader wrote, by the beginning of their keys.

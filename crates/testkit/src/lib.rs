@@ -12,13 +12,15 @@
 //!
 //! [`SimChain`] is made from a seed and is right in all that can be checked: hashes, roots, blooms,
 //! signatures, receipts, traces, balances. [`SimNode`] serves one over HTTP and WebSocket and can be made
-//! slow, wrong or dishonest by [`Rule`]s. [`Strangers`] bother a server by the thousand. Nothing here depends on another crate of the project.
+//! slow, wrong or dishonest by [`Rule`]s. [`Strangers`] bother a server by the thousand; a [`SmallDisk`] can be
+//! filled up. Nothing here depends on another crate of the project.
 
 mod chain;
 pub mod fixtures;
 mod node;
 mod render;
 mod rounds;
+mod small_disk;
 mod strangers;
 
 pub use chain::{
@@ -29,4 +31,5 @@ pub use chain::{
 };
 pub use node::{Fault, Faults, Rule, RuleId, SimNode, Tamper};
 pub use rounds::rounds;
+pub use small_disk::SmallDisk;
 pub use strangers::{Strangers, Tally};

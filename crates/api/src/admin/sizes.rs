@@ -22,5 +22,5 @@ pub async fn describe(app: &App) -> Result<Value, ApiError> {
         .map(|t| json!({ "table": t.name, "disk_bytes": t.disk_bytes, "rows_estimate": t.rows }))
         .collect();
     let budget = app.parts.disk_budget.as_ref().map(|budget| budget());
-    Ok(json!({ "disk_bytes": store.disk_bytes().await?, "tables": tables, "budget": budget }))
+    Ok(json!({ "disk_bytes": store.disk_bytes(), "tables": tables, "budget": budget }))
 }

@@ -7,12 +7,14 @@
 //! A cursor is authenticated, not encrypted: it holds nothing the client has not seen on its page.
 
 mod key;
+mod list;
 mod payload;
 mod question;
 #[cfg(test)]
 mod tests;
 
 pub use key::CursorKey;
+pub use list::ListCursor;
 pub use question::{QuestionBuilder, QuestionDigest};
 
 /// The last row of a page in chain order. The next page begins behind it, so rows that arrive

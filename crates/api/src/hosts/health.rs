@@ -16,8 +16,14 @@ pub async fn live() -> Response {
 /// Ready: nothing stands still, and nobody asked us to stop.
 pub async fn ready(State(app): State<App>) -> Response {
     if app.is_stopping() {
-        let body = Json(json!({ "status": "stopping" }));
-        return (StatusCode::SERVICE_UNAVAILABLE, body).into_response();
+        // What made it stop is still what people look for. Nothing here waits for the store.
+        let problems = (app.parts.problems)();
+        let body = if problems.is_empty() {
+            json!({ "status": "stopping" })
+        } else {
+            json!({ "status": "stopping", "problems": problems })
+        };
+        return (StatusCode::SERVICE_UNAVAILABLE, Json(body)).into_response();
     }
     let problems = problems(&app).await;
     if problems.is_empty() {

@@ -14,7 +14,7 @@ pub async fn metrics(State(app): State<App>, _: Operator) -> Result<Response, Ap
             .set(table.disk_bytes as f64);
         metrics::gauge!("headwater_store_table_rows", "table" => table.name).set(table.rows as f64);
     }
-    metrics::gauge!("headwater_store_bytes").set(app.parts.store.disk_bytes().await? as f64);
+    metrics::gauge!("headwater_store_bytes").set(app.parts.store.disk_bytes() as f64);
     let text = (app.parts.metrics)();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

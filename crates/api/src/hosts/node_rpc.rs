@@ -1,16 +1,15 @@
 //! `POST /{chain}/{key}`: JSON-RPC. The key stands in the path and goes nowhere else.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::chain::{ChainId, Operation};
-use model::printable;
 
 use super::WEIGHT;
 use super::rpc_batch::{self, Batch};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::params::{Path, whole_body};
+use crate::params::{Path, check_json_type, whole_body};
 
 /// The key comes first: whoever has none learns nothing, not even which chains there are.
 pub async fn node_rpc(
@@ -20,7 +19,7 @@ pub async fn node_rpc(
 ) -> Result<Response, ApiError> {
     let owner = app.parts.keys.check(Some(key.as_bytes()))?;
     let chain = served_chain(&app, &chain)?;
-    check_type(request.headers())?;
+    check_json_type(request.headers())?;
     let limit = app.parts.listen.body_timeout();
     let body = whole_body(request, app.parts.config.body_bytes_max, limit).await?;
     let requests = app.parts.gateway.read(&body);
@@ -45,14 +44,4 @@ fn served_chain(app: &App, name: &str) -> Result<ChainId, ApiError> {
         ApiError::NotFound(format!("no such chain here; served chains: {}", app.slugs()))
     })?;
     Ok(served.chain.id)
-}
-
-fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
-    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
-    let text = value.to_str().unwrap_or_default();
-    let kind = text.split(';').next().unwrap_or_default().trim();
-    if kind.eq_ignore_ascii_case("application/json") {
-        return Ok(());
-    }
-    Err(ApiError::UnsupportedMedia(format!("content type {}", printable(kind, 60))))
 }

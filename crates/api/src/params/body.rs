@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{DefaultBodyLimit, FromRequest, Request};
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use bytes::Bytes;
+use model::printable;
 
 use crate::error::ApiError;
 
@@ -28,12 +29,23 @@ pub async fn whole_body(
     })
 }
 
+/// What says nothing of its type is taken for JSON.
+pub fn check_json_type(headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+    let text = value.to_str().unwrap_or_default();
+    let kind = text.split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    Err(ApiError::UnsupportedMedia(format!("content type {}", printable(kind, 60))))
+}
+
 /// A packed body would be read as broken JSON.
 fn check_encoding(request: &Request) -> Result<(), ApiError> {
     for value in request.headers().get_all(header::CONTENT_ENCODING) {
         let text = value.to_str().unwrap_or("(unreadable)").trim();
         if !text.is_empty() && !text.eq_ignore_ascii_case("identity") {
-            let shown = model::printable(text, 60);
+            let shown = printable(text, 60);
             return Err(ApiError::UnsupportedMedia(format!("content encoding {shown}")));
         }
     }

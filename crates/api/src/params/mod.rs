@@ -5,7 +5,7 @@ mod path;
 mod query;
 mod range;
 
-pub use body::whole_body;
+pub use body::{check_json_type, whole_body};
 pub use path::Path;
 pub use query::Query;
 pub use range::{BlockRange, Blocks};

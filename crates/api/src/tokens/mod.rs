@@ -88,6 +88,27 @@ impl Tokens {
         }
     }
 
+    /// Whatever is known of a contract, for texts in which nothing hangs on it.
+    pub async fn describe(
+        &self,
+        contracts: &Contracts,
+        served: &ServedChain,
+        address: Address,
+    ) -> Token {
+        let chain = &served.chain;
+        let own = match self.remembered(chain.id, address).await {
+            Ok(Some(token)) => Some(token),
+            _ if self.is_told(chain, address) => None,
+            _ => self.ask(contracts, served, address).await.ok(),
+        };
+        match self.info(chain, address, own.as_deref()) {
+            Some(TokenInfo { name, symbol, decimals, .. }) => {
+                Token { name, symbol, decimals: Some(decimals), source: Source::Contract }
+            }
+            None => own.map(|own| Token::clone(&own)).unwrap_or_default(),
+        }
+    }
+
     /// Whether nothing is left to ask the contract.
     fn is_told(&self, chain: &Chain, address: Address) -> bool {
         let listed = self.lists.get(chain.id, address);
@@ -142,7 +163,9 @@ impl Tokens {
             let calls = [DECIMALS, SYMBOL, NAME].map(|it| ContractCall::new(address, it, &[]));
             let answers = contracts.call(upstreams, &calls, None).await?;
             let token = Arc::new(read(&answers));
-            let until = token.decimals.is_none().then(|| Instant::now() + MISSING_FOR);
+            // An NFT contract has a name and no decimals.
+            let is_missing = token.decimals.is_none() && token.name.is_none();
+            let until = is_missing.then(|| Instant::now() + MISSING_FOR);
             Ok::<_, CallError>(Remembered { token, until })
         });
         let token = asked.await?.token;

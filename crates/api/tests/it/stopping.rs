@@ -72,3 +72,17 @@ fn an_h2_client_is_told_to_go_and_a_silent_one_delays_nothing() {
     server.until_drained();
     drop((h2, silent));
 }
+
+#[test]
+fn a_server_that_stops_for_a_reason_goes_on_telling_it() {
+    let server = TestServer::with(|parts| {
+        let (reason, advice) = ("a write has been under way for 50 s", "look at the disk");
+        let problem = || api::Problem { chain: None, reason: reason.into(), advice: advice.into() };
+        parts.problems = Box::new(move || vec![problem()]);
+    });
+    server.step(Stage::Notice);
+    let told = server.get("/health/ready");
+    assert_eq!(told.status, 503);
+    assert!(told.body.contains(r#""status":"stopping""#), "{}", told.body);
+    assert!(told.body.contains("a write has been under way for 50 s"), "{}", told.body);
+}

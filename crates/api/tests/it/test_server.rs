@@ -8,8 +8,8 @@ use std::time::Duration;
 use api::cursor::CursorKey;
 use api::keys::KeyRing;
 use api::{
-    App, Config, Connections, Hosts, Labels, Limits, ListenConfig, Parts, ServedChain, Stage,
-    VerifiedCollections,
+    App, Config, Connections, ContractList, Hosts, Labels, Limits, ListenConfig, Parts,
+    ServedChain, Stage,
 };
 use gateway::{ChainNode, Gateway};
 use model::chain::{ChainId, ChainTable, Operation, PrivateChain};
@@ -238,13 +238,14 @@ pub fn assembled(
         gateway: Gateway::new(gateway::Config::default(), store.clone(), nodes),
         keys: block_on(KeyRing::open(&store, KEY, 0)).unwrap(),
         store,
+        streams: None,
         chains,
         status_access: api::StatusAccess::Open,
         redecode: Box::new(NoRedecode),
         problems: Box::new(Vec::new),
         cursor_key: CursorKey::new([7; 32]),
         labels: Labels::default(),
-        verified: VerifiedCollections::read(&lists, &table).unwrap(),
+        verified: ContractList::read("verified collections", &lists, &table).unwrap(),
         table: Arc::new(table),
         price: api::PriceConfig::default(),
         token_lists: api::TokenLists::default(),

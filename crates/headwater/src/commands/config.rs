@@ -33,7 +33,7 @@ fn check(settings: &Settings) -> Result<()> {
         rpc::Pool::check(chains::pool_options(chain, section, settings))
             .with_context(|| format!("chain '{name}'"))?;
     }
-    api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
+    api::ContractList::read("verified collections", &settings.api.verified_collections, &table)?;
     api::Labels::read(&settings.api.labels)?;
     api::TokenLists::read(&settings.price.token_lists)?;
     Ok(())

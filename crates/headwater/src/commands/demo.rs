@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result};
 use testkit::{SharedChain, SimConfig, SimNode, read, shared, write};
 
+use super::demo_stream::{DemoStream, Watch};
 use super::signals::stop_asked;
 use crate::cli::DemoArgs;
 use crate::config::{ChainSection, Flags, Settings};
@@ -15,6 +16,8 @@ use crate::{say, telemetry};
 
 const CHAIN: &str = "demo";
 const CHAIN_ID: u64 = 1337;
+/// Blocks before the head at which the demo's stream begins.
+const STREAM_BLOCKS: u64 = 20;
 const BLOCK_TIME_S: u64 = 2;
 const NFT_SALES_PER_BLOCK: usize = 2;
 /// Every so many blocks the last one or two are replaced, as happens on real chains.
@@ -46,7 +49,14 @@ async fn demo(args: &DemoArgs, folder: &std::path::Path) -> Result<()> {
     let server = Server::start(&settings, true).await?;
     wait_until_filled(&server).await;
     let address = server.addresses.first().context("no listener")?;
-    greet(&chain, &format!("http://{address}"), &key)?;
+    let url = format!("http://{address}");
+    let watch = {
+        let chain = read(&chain);
+        let from_block = chain.head_number().saturating_sub(STREAM_BLOCKS);
+        Watch { chain_id: CHAIN_ID, address: named(&chain, "exchange"), from_block }
+    };
+    let stream = DemoStream::start(&url, &key, watch).await?;
+    greet(&chain, &url, &key, &stream)?;
     tokio::select! {
         () = live(chain) => {}
         () = stop => {}
@@ -65,6 +75,9 @@ fn settings(
     settings.store.path = folder.to_owned();
     settings.auth.bootstrap_key = key.to_owned();
     settings.log.filter = "warn".into();
+    // Its webhooks go to this machine.
+    settings.streams.allow_private_targets =
+        vec!["127.0.0.0/8".parse().map_err(anyhow::Error::msg)?];
     // Nobody balances between demos.
     settings.listen.drain_notice_ms = 0;
     let mut upstream = rpc::UpstreamConfig::from_url(node.url());
@@ -95,16 +108,21 @@ async fn wait_until_filled(server: &Server) {
     }
 }
 
-fn greet(chain: &SharedChain, url: &str, key: &str) -> Result<()> {
+fn named(chain: &testkit::SimChain, name: &str) -> String {
+    chain.address_of(name).map_or(String::new(), |address| format!("{address:#x}"))
+}
+
+fn greet(chain: &SharedChain, url: &str, key: &str, stream: &DemoStream) -> Result<()> {
     let (exchange, internal, nft, block_hash, height) = {
         let chain = read(chain);
-        let address = |name| chain.address_of(name).map_or(String::new(), |a| format!("{a:#x}"));
+        let address = |name| named(&chain, name);
         // Deep enough that no reorg of the demo takes it away.
         let height = chain.head_number();
         let block = chain.block(height.saturating_sub(10)).unwrap_or_else(|| chain.head());
         let block_hash = format!("{:#x}", block.hash);
         (address("exchange"), address("internal-only"), address("nft"), block_hash, height)
     };
+    let id = &stream.id;
     let lines = [
         format!(
             "Headwater demo: a simulated chain of {height} blocks, a new one every {BLOCK_TIME_S} seconds."
@@ -112,6 +130,7 @@ fn greet(chain: &SharedChain, url: &str, key: &str) -> Result<()> {
         String::new(),
         format!("  data host   {url}/api/v2.2"),
         format!("  node RPC    {url}/{CHAIN}/{key}"),
+        format!("  streams     {url}/streams/evm"),
         format!("  status      {url}/status    metrics {url}/metrics"),
         format!("  API key     {key}"),
         String::new(),
@@ -130,6 +149,16 @@ fn greet(chain: &SharedChain, url: &str, key: &str) -> Result<()> {
         ),
         format!(
             "  curl -s -H 'Content-Type: application/json' -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"eth_getBlockByHash\",\"params\":[\"{block_hash}\",false]}}' '{url}/{CHAIN}/{key}'"
+        ),
+        String::new(),
+        "A stream watches the exchange and sends webhooks to a receiver inside this demo. What it sent:".to_owned(),
+        format!(
+            "  curl -s -H 'X-API-Key: {key}' '{url}/streams/evm/{id}/deliveries?from=1&limit=1'"
+        ),
+        "To receive them yourself, and see them verified, in two other terminals:".to_owned(),
+        format!("  headwater listen --secret {}", stream.secret),
+        format!(
+            "  curl -s -X POST -H 'X-API-Key: {key}' -H 'Content-Type: application/json' -d '{{\"webhookUrl\":\"http://127.0.0.1:9090/\"}}' '{url}/streams/evm/{id}'"
         ),
         String::new(),
         "Ctrl-C ends it; nothing stays behind.".to_owned(),

@@ -4,15 +4,18 @@ pub mod backup;
 pub mod check;
 pub mod config;
 pub mod demo;
+mod demo_stream;
 pub mod digest;
 pub mod import;
 pub mod keys;
+pub mod listen;
 pub mod redecode;
 pub mod repair;
 pub mod restore;
 pub mod serve;
 mod signals;
 pub mod status;
+mod watchdog;
 
 use anyhow::Result;
 

@@ -8,11 +8,12 @@ use anyhow::Result;
 use ingest::ChainIngest;
 
 use super::signals::stop_asked;
+use super::watchdog::Watchdog;
 use crate::cli::{Role, ServeArgs};
 use crate::config::{Flags, Settings};
 use crate::progress_bar::Bar;
 use crate::server::{Server, shown};
-use crate::{say, telemetry};
+use crate::{log_writer, say, telemetry, told};
 
 /// How long a server that failed may take to stop in order.
 const FAILED_STOP: Duration = Duration::from_secs(20);
@@ -21,6 +22,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(args))?;
     telemetry::logs(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let mut is_over = None;
     let served = runtime.block_on(async {
         let stop = stop_asked()?;
         let mut server = Server::start(&settings, args.role == Role::All).await?;
@@ -40,13 +42,22 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
             return server.stop().await;
         };
         tracing::error!(%error, "stopping: this process cannot go on");
-        // What has failed may also keep it from stopping in order.
+        // Before anything that may hang as what has failed does.
+        eprintln!("headwater: {}", told(&error));
+        log_writer::flush();
+        is_over = Some(Watchdog::start(FAILED_STOP, end_at_once)?);
         let _ = tokio::time::timeout(FAILED_STOP, server.stop()).await;
-        Err(error)
+        Ok(())
     });
     // A write that hangs would be waited for here.
     runtime.shutdown_timeout(FAILED_STOP);
-    served.map(|()| ExitCode::SUCCESS)
+    served.map(|()| if is_over.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn end_at_once() {
+    tracing::error!("it did not stop in order within {FAILED_STOP:?}, and ends now");
+    log_writer::flush();
+    std::process::exit(1);
 }
 
 /// The filling of a chain's history, from when it starts until it is done.

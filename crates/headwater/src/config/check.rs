@@ -44,14 +44,25 @@ impl Settings {
             ("gateway.batch_bytes_max", self.gateway.batch_bytes_max as u64),
             ("price.node_questions_max", price.node_questions_max as u64),
             ("price.node_timeout_ms", price.node_timeout_ms),
+            ("rpc.timeout_ms", self.rpc.timeout_ms),
+            ("rpc.response_bytes_max", self.rpc.response_bytes_max as u64),
+            ("rpc.client_response_bytes_max", self.rpc.client_response_bytes_max as u64),
+            ("rpc.ingest_bytes_in_flight_max", self.rpc.ingest_bytes_in_flight_max as u64),
+            ("rpc.client_bytes_in_flight_max", self.rpc.client_bytes_in_flight_max as u64),
+            ("store.commit_stall_s", self.store.commit_stall_s),
         ] {
             ensure!(value > 0, "{name} must be at least 1");
+        }
+        for (name, chain) in &self.chains {
+            let waits = chain.upstreams.iter().all(|node| node.timeout_ms != Some(0));
+            ensure!(waits, "chains.{name}.upstreams: timeout_ms must be at least 1");
         }
         ensure!(
             api.response_bytes_in_flight_max >= IN_FLIGHT_BYTES_MIN,
             "api.response_bytes_in_flight_max ({}) must be at least {IN_FLIGHT_BYTES_MIN}",
             api.response_bytes_in_flight_max
         );
+        self.streams.check().map_err(anyhow::Error::msg)?;
         self.listen.check().map_err(anyhow::Error::msg)
     }
 
@@ -61,6 +72,7 @@ impl Settings {
             ("all", &listen.all),
             ("data", &listen.data),
             ("rpc", &listen.rpc),
+            ("streams", &listen.streams),
             ("admin", &listen.admin),
         ];
         ensure!(!listen.all.is_empty(), "listen.all is empty; give IP:PORT");

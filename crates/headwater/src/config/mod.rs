@@ -23,6 +23,7 @@ pub struct Settings {
     pub api: api::Config,
     pub price: api::PriceConfig,
     pub gateway: gateway::Config,
+    pub streams: streams::Config,
     pub ingest: ingest::Config,
     pub rpc: rpc::PoolConfig,
     pub log: Log,

@@ -104,9 +104,8 @@ impl DiskBudget {
         }
     }
 
-    async fn measure(&self, store: &Store) {
-        // A store that cannot measure itself is told of by whoever reads or writes it.
-        let Ok(used_bytes) = store.disk_bytes().await else { return };
+    fn measure(&self, store: &Store) {
+        let used_bytes = store.disk_bytes();
         let news = self.look(Instant::now(), used_bytes);
         let ratio = used_bytes as f64 / self.budget_bytes.max(1) as f64;
         metrics::gauge!("headwater_store_budget_bytes").set(self.budget_bytes as f64);
@@ -130,7 +129,7 @@ impl DiskBudget {
 pub fn watch(budget: Arc<DiskBudget>, store: Store) -> JoinHandle<()> {
     tokio::spawn(async move {
         loop {
-            budget.measure(&store).await;
+            budget.measure(&store);
             tokio::time::sleep(LOOK_EVERY).await;
         }
     })

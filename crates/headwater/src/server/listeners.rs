@@ -17,6 +17,9 @@ use crate::file_limit::FilePlan;
 /// Connections that the system holds until we take them; it may have a lower limit of its own.
 const BACKLOG: u32 = 8192;
 
+/// Removing a file takes no longer, unless the disk hangs.
+const REMOVE_WAIT: Duration = Duration::from_secs(2);
+
 pub struct Listeners {
     folder: PathBuf,
     stage: watch::Sender<Stage>,
@@ -63,8 +66,11 @@ impl Listeners {
         self.stage.send_replace(Stage::Notice);
         tokio::time::sleep(self.notice).await;
         self.stage.send_replace(Stage::Draining);
-        // From now on commands open the store themselves, as soon as it is let go.
-        admin::remove(&self.folder);
+        // From now on commands open the store themselves, as soon as it is let go. On a disk that hangs this
+        // hangs, too, and must keep nothing else.
+        let folder = self.folder.clone();
+        let removed = tokio::task::spawn_blocking(move || admin::remove(&folder));
+        let _ = tokio::time::timeout(REMOVE_WAIT, removed).await;
         let drained = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(self.patience, drained).await.is_err() {
             tracing::warn!("some requests did not end in time (listen.drain_timeout_ms)");
@@ -102,7 +108,7 @@ fn connections(settings: &Settings, files: FilePlan) -> std::sync::Arc<Connectio
 /// every one.
 fn listening(settings: &Settings) -> Vec<(String, Hosts)> {
     let listen = &settings.listen;
-    let none = Hosts { data: false, rpc: false, admin: false };
+    let none = Hosts { data: false, rpc: false, streams: false, admin: false };
     let mut all = Hosts::ALL;
     let mut list = Vec::new();
     if !listen.data.is_empty() {
@@ -112,6 +118,10 @@ fn listening(settings: &Settings) -> Vec<(String, Hosts)> {
     if !listen.rpc.is_empty() {
         all.rpc = false;
         list.push((listen.rpc.clone(), Hosts { rpc: true, ..none }));
+    }
+    if !listen.streams.is_empty() {
+        all.streams = false;
+        list.push((listen.streams.clone(), Hosts { streams: true, ..none }));
     }
     if !listen.admin.is_empty() {
         all.admin = false;

@@ -4,6 +4,7 @@ pub mod chains;
 mod disk_budget;
 mod listeners;
 mod problems;
+mod streams;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -20,11 +21,13 @@ use rand::RngCore;
 use store::{Store, WriteState};
 use tokio::task::JoinHandle;
 
+use self::streams::LateTokens;
 use crate::config::{self, Settings};
 use crate::file_limit;
 use crate::open_store::open_store;
 use crate::redecode::RedecodeWorker;
 use crate::telemetry;
+use ::streams::Streams;
 use chains::Chains;
 use disk_budget::DiskBudget;
 use listeners::Listeners;
@@ -36,6 +39,7 @@ pub struct Server {
     /// Where it listens, with the port the system gave where 0 was asked for.
     pub addresses: Vec<SocketAddr>,
     redecode: RedecodeWorker,
+    streams: Streams,
     listeners: Listeners,
     budget: Option<JoinHandle<()>>,
     store: Store,
@@ -49,12 +53,22 @@ impl Server {
             chains::start(settings, &table, &store, ingesting).await?;
         let redecode = RedecodeWorker::start(&store, targets);
         let problems = problems_fn(store.clone(), ingests.clone());
-        let mut app = parts(settings, &store, table, served, &redecode, problems).await?;
+        let tokens = LateTokens::new();
+        let streams = streams::start(settings, &store, &table, &served, tokens.clone()).await?;
+        let built = Built {
+            table,
+            chains: served,
+            redecode: &redecode,
+            problems,
+            streams: streams.clone(),
+        };
+        let mut app = parts(settings, &store, built).await?;
         let budget = watch_budget(settings, &store, &mut app);
         let app = App::new(app);
+        tokens.set(app.clone());
         let files = file_limit::plan(settings.node_files());
         let (listeners, addresses) = Listeners::start(settings, &app, files).await?;
-        Ok(Server { app, ingests, addresses, redecode, listeners, budget, store })
+        Ok(Server { app, ingests, addresses, redecode, streams, listeners, budget, store })
     }
 
     /// Ends with what this process cannot go on after.
@@ -81,6 +95,7 @@ impl Server {
         self.app.stop();
         self.listeners.stop().await;
         self.redecode.stop().await;
+        self.streams.stop().await;
         self.ingests.iter().for_each(|ingest| ingest.pool.shutdown());
         self.ingests.clear();
         if let Some(budget) = &self.budget {
@@ -100,14 +115,17 @@ fn watch_budget(settings: &Settings, store: &Store, parts: &mut Parts) -> Option
     Some(disk_budget::watch(budget, store.clone()))
 }
 
-async fn parts(
-    settings: &Settings,
-    store: &Store,
+/// What is there before the HTTP server is.
+struct Built<'a> {
     table: Arc<ChainTable>,
     chains: Vec<api::ServedChain>,
-    redecode: &RedecodeWorker,
+    redecode: &'a RedecodeWorker,
     problems: ProblemsFn,
-) -> Result<Parts> {
+    streams: Streams,
+}
+
+async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<Parts> {
+    let Built { table, chains, redecode, problems, streams } = built;
     let prometheus = telemetry::metrics()?;
     let nodes = chains
         .iter()
@@ -119,7 +137,11 @@ async fn parts(
         tracing::warn!("no API key exists yet; make one with: headwater keys create");
     }
     let secret = store.secret("cursor", fresh_secret).await?;
-    let verified = api::VerifiedCollections::read(&settings.api.verified_collections, &table)?;
+    let verified = api::ContractList::read(
+        "verified collections",
+        &settings.api.verified_collections,
+        &table,
+    )?;
     Ok(Parts {
         config: settings.api.clone(),
         listen: settings.listen.clone(),
@@ -127,6 +149,7 @@ async fn parts(
         table,
         gateway: Gateway::new(settings.gateway.clone(), store.clone(), nodes),
         chains,
+        streams: Some(streams),
         keys,
         status_access: settings.auth.status,
         redecode: Box::new(redecode.handle()),

@@ -58,7 +58,20 @@ fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
         ("[listen]\nall = \"\"", "listen.all is empty"),
         ("[listen]\nrpc = \"127.0.0.1:8080\"", "is the port of listen.all already"),
         ("[listen]\nadmin = \"nowhere\"", "listen.admin"),
+        ("[streams]\ntimeout_ms = 0", "streams.timeout_ms must be at least 1"),
+        ("[streams]\nallow_private_targets = [\"10.0.0.0/99\"]", "'10.0.0.0/99' is no network"),
         ("[listen]\nidle_timeout_ms = 0", "listen.idle_timeout_ms (0) must be at least 1"),
+        ("[rpc]\ntimeout_ms = 0", "rpc.timeout_ms must be at least 1"),
+        ("[rpc]\nresponse_bytes_max = 0", "rpc.response_bytes_max must be at least 1"),
+        (
+            "[rpc]\ningest_bytes_in_flight_max = 0",
+            "rpc.ingest_bytes_in_flight_max must be at least 1",
+        ),
+        ("[store]\ncommit_stall_s = 0", "store.commit_stall_s must be at least 1"),
+        (
+            "[chains.eth]\nupstreams = [{ url = \"http://n\", timeout_ms = 0 }]",
+            "chains.eth.upstreams: timeout_ms must be at least 1",
+        ),
         ("[price]\ntoken_lists = [\"/no/such/list.json\"]", "/no/such/list.json"),
         ("[api]\nlabels = [\"/no/such/labels.csv\"]", "labels file /no/such/labels.csv"),
         (

@@ -1,15 +1,18 @@
 //! Requests under way for one gap, and blocks that wait for their turn.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use rpc::UpstreamId;
 use store::Origin;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
 
 use super::gap::Gap;
 use crate::context::Context;
 use crate::error::Error;
 use crate::panic;
+use crate::progress::Task;
 use crate::source::{BlockRequest, FetchedBlock, TraceEffort};
 
 /// Blocks written in one commit: enough to make waiting for the disk cheap, and not so many that
@@ -18,6 +21,9 @@ const COMMIT_BLOCKS: usize = 160;
 const COMMIT_BLOCKS_MAX: usize = 240;
 /// Memory that fetched blocks may hold while they wait for the ones above them.
 const WAITING_BYTES_MAX: usize = 64 << 20;
+
+/// An answer that takes longer is told of.
+const SLOW: Duration = Duration::from_secs(5);
 
 type Response = (u64, Result<Vec<FetchedBlock>, Error>);
 
@@ -46,13 +52,44 @@ pub struct FetchQueue<'a> {
     /// By the highest number of each answer.
     waiting: BTreeMap<u64, Vec<FetchedBlock>>,
     waiting_bytes: usize,
+    next_answer: NextAnswer,
+}
+
+/// The answer that all others wait for.
+struct NextAnswer {
+    /// The highest block in it.
+    top: u64,
+    since: Instant,
+    is_told: bool,
+}
+
+impl NextAnswer {
+    fn new(top: u64) -> Self {
+        NextAnswer { top, since: Instant::now(), is_told: false }
+    }
+
+    async fn is_slow(&self) {
+        let waited = self.since.elapsed();
+        let times = (waited.as_secs() / SLOW.as_secs()) as u32 + 1;
+        sleep_until(self.since + SLOW * times).await;
+    }
 }
 
 impl<'a> FetchQueue<'a> {
     pub fn new(context: &'a Context, gap: Gap, pace: Pace, avoid: Option<UpstreamId>) -> Self {
         let (unasked, due) = (Some(gap.top), gap.top);
-        let (requests, waiting) = (JoinSet::new(), BTreeMap::new());
-        FetchQueue { context, gap, pace, avoid, unasked, due, requests, waiting, waiting_bytes: 0 }
+        FetchQueue {
+            context,
+            gap,
+            pace,
+            avoid,
+            unasked,
+            due,
+            requests: JoinSet::new(),
+            waiting: BTreeMap::new(),
+            waiting_bytes: 0,
+            next_answer: NextAnswer::new(due),
+        }
     }
 
     /// Asks for more, highest first, as far as workers and memory allow.
@@ -82,12 +119,45 @@ impl<'a> FetchQueue<'a> {
 
     /// Takes in the next answer, in whatever order they come; false when none is under way.
     pub async fn next(&mut self) -> Result<bool, Error> {
-        let Some(response) = self.requests.join_next().await else { return Ok(false) };
+        let response = loop {
+            tokio::select! {
+                response = self.requests.join_next() => break response,
+                () = self.next_answer.is_slow() => self.tell_slow(),
+            }
+        };
+        let Some(response) = response else { return Ok(false) };
         let (top, blocks) = response.map_err(|error| panic::ended(error, "fetching history"))?;
         let blocks = blocks?;
         self.waiting_bytes += bytes(&blocks);
         self.waiting.insert(top, blocks);
+        self.look_for_next_answer();
         Ok(true)
+    }
+
+    fn look_for_next_answer(&mut self) {
+        let mut top = self.due;
+        while let Some(blocks) = self.waiting.get(&top) {
+            top = top.saturating_sub(blocks.len().max(1) as u64);
+            if top == 0 {
+                break;
+            }
+        }
+        if top != self.next_answer.top {
+            if self.next_answer.is_told {
+                self.context.progress.set_waiting(Task::Backfill, None);
+            }
+            self.next_answer = NextAnswer::new(top);
+        }
+    }
+
+    fn tell_slow(&mut self) {
+        let (number, seconds) = (self.next_answer.top, self.next_answer.since.elapsed().as_secs());
+        let why = format!("block {number}, with some below it, was asked for {seconds} s ago");
+        self.context.progress.set_waiting(Task::Backfill, Some(why));
+        if !std::mem::replace(&mut self.next_answer.is_told, true) {
+            let chain = self.context.chain_id().0;
+            tracing::info!(chain.id = chain, block.number = number, "history waits for a block");
+        }
     }
 
     /// The blocks whose turn has come, highest first. Small groups wait for more while requests

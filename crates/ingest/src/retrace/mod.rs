@@ -5,8 +5,7 @@
 //! is asked for again after growing pauses.
 
 mod pauses;
-
-use std::time::Duration;
+mod untraced;
 
 use rpc::Capabilities;
 use store::Origin;
@@ -24,9 +23,6 @@ use pauses::Pauses;
 const GROUP_BLOCKS: usize = 4;
 /// Blocks of the retracer looked at in one go.
 const PAGE: usize = 256;
-/// How far the retracer is counted, and how often while it is worked off.
-const COUNT_MAX: usize = 1_000;
-const COUNT_EVERY: Duration = Duration::from_secs(1);
 
 /// Ends where traces are off, or with an error that does not heal by asking again.
 pub(crate) async fn run(context: Context) -> Result<(), Error> {
@@ -34,9 +30,16 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
         return Ok(());
     }
     context.source.settled().await;
+    tokio::select! {
+        ended = complete(&context) => ended,
+        () = untraced::watch(&context) => Ok(()),
+    }
+}
+
+async fn complete(context: &Context) -> Result<(), Error> {
     let mut upstreams = context.source.pool.changes();
     let mut written = context.written();
-    let mut retracer = Retracer::new(&context);
+    let mut retracer = Retracer::new(context);
     let mut failures = 0;
     loop {
         upstreams.mark_unchanged();
@@ -84,22 +87,17 @@ struct Retracer<'a> {
     pauses: Pauses,
     /// What each upstream could do when it was last looked at.
     known: Vec<Option<Capabilities>>,
-    counted_at: Option<Instant>,
 }
 
 impl<'a> Retracer<'a> {
     fn new(context: &'a Context) -> Self {
-        Retracer { context, pauses: Pauses::default(), known: Vec::new(), counted_at: None }
+        Retracer { context, pauses: Pauses::default(), known: Vec::new() }
     }
 
     async fn step(&mut self) -> Result<RetraceStep, Error> {
         self.look_at_upstreams();
         let now = Instant::now();
         let group = self.next_group(now).await?;
-        let is_old_count = self.counted_at.is_none_or(|at| now >= at + COUNT_EVERY);
-        if group.is_empty() || is_old_count {
-            self.count(now).await?;
-        }
         if group.is_empty() {
             return Ok(RetraceStep::Idle { until: self.pauses.next_due(now) });
         }
@@ -138,19 +136,6 @@ impl<'a> Retracer<'a> {
                 _ => return Ok(group),
             }
         }
-    }
-
-    async fn count(&mut self, now: Instant) -> Result<(), Error> {
-        let (view, chain) = (self.context.store.view().await?, self.context.chain_id());
-        let count = view.untraced_blocks(chain, u64::MAX, COUNT_MAX).await?.len();
-        self.context.progress.set_untraced(count as u64);
-        if count == 0 {
-            self.context.progress.set_trace_failure(None);
-        }
-        let slug = self.context.source.chain.slug.clone();
-        metrics::gauge!("headwater_blocks_untraced", "chain" => slug).set(count as f64);
-        self.counted_at = Some(now);
-        Ok(())
     }
 
     /// One block that cannot be traced must not keep the others of its group from it.

@@ -6,6 +6,7 @@
 //! asked. Traces that cannot be had keep no block back.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use model::raw::Block;
 use rpc::UpstreamId;
@@ -15,7 +16,7 @@ use super::answers::{self, Problem, ReadBlock};
 use super::link::{Child, PARENT_LINK};
 use super::no_traces::NoTraces;
 use super::node::NodeSource;
-use super::question::Answered;
+use super::question::{Answered, AskTraces};
 use super::traces::{LackingBlock, TraceEffort};
 use crate::error::{BlockFault, Error};
 use crate::panic;
@@ -146,7 +147,7 @@ impl NodeSource {
             Some(below) if first.check == PARENT_LINK => vec![below, number],
             _ => vec![number],
         };
-        let second = match self.ask(&numbers, &self.pool.others(upstream), true).await {
+        let second = match self.ask(&numbers, &self.pool.others(upstream), AskTraces::Yes).await {
             Ok(answered) => self.read(&numbers, answered, request).await.err(),
             Err(_) => None,
         };
@@ -164,10 +165,20 @@ impl NodeSource {
         not: &[UpstreamId],
         effort: TraceEffort,
     ) -> Result<Answered, Error> {
-        if !self.can_trace() || !self.traces_are_asked(effort) {
-            return self.ask(numbers, not, self.traces_are_asked(effort)).await;
+        if !self.traces_are_asked(effort) {
+            return self.ask(numbers, not, AskTraces::No).await;
         }
-        let asked = self.ask(numbers, not, true);
+        if !self.can_trace() {
+            return self.ask(numbers, not, AskTraces::Yes).await;
+        }
+        let traces = match effort {
+            TraceEffort::History => AskTraces::Within(self.history_traces_within),
+            // As long as the node's own timeout, but once: one block that never comes must not keep the others
+            // that wait, nor look like a node that is slow.
+            TraceEffort::Retrace => AskTraces::Within(Duration::MAX),
+            TraceEffort::Head => AskTraces::Yes,
+        };
+        let asked = self.ask(numbers, not, traces);
         let why = if effort == TraceEffort::Head {
             match tokio::time::timeout(self.head_traces_within, asked).await {
                 Ok(Ok(answered)) => return Ok(answered),
@@ -182,7 +193,7 @@ impl NodeSource {
                 Err(error) => NoTraces::Failed(blamed_on_traces(error)?),
             }
         };
-        let mut answered = self.ask(numbers, not, false).await?;
+        let mut answered = self.ask(numbers, not, AskTraces::No).await?;
         answered.no_traces = Some(why);
         Ok(answered)
     }

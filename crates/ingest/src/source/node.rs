@@ -22,6 +22,8 @@ pub(crate) struct NodeSource {
     pub(super) traces: TraceUse,
     /// How long the head waits for the traces of its blocks.
     pub(super) head_traces_within: Duration,
+    /// How long a node may take for history with traces before it is asked without.
+    pub(super) history_traces_within: Duration,
     pub(super) trace_breaker: Arc<Mutex<TraceBreaker>>,
     pub(super) pipeline: Arc<Pipeline>,
     /// As many readers as there are processors: more would only hold more blocks in memory.
@@ -34,6 +36,7 @@ impl NodeSource {
         let readers = Arc::new(Semaphore::new(processors));
         let pipeline = Arc::new(pipeline);
         let head_traces_within = Duration::from_millis(config.head_trace_ms.max(1));
+        let history_traces_within = Duration::from_millis(config.history_trace_ms.max(1));
         let (traces, trace_breaker) = (config.traces, Arc::default());
         let lane = Lane::History;
         NodeSource {
@@ -42,6 +45,7 @@ impl NodeSource {
             lane,
             traces,
             head_traces_within,
+            history_traces_within,
             trace_breaker,
             pipeline,
             readers,

@@ -21,6 +21,15 @@ const SETTLING_PAUSE: Duration = Duration::from_millis(20);
 const COMPLETING_ROUNDS: u32 = 4;
 const COMPLETING_PAUSE: Duration = Duration::from_millis(10);
 
+/// Whether traces are asked for together with blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AskTraces {
+    No,
+    Yes,
+    /// The blocks are wanted without, where the node takes longer.
+    Within(Duration),
+}
+
 /// What one node said about some blocks.
 pub struct Answered {
     pub upstream: UpstreamId,
@@ -88,13 +97,18 @@ impl NodeSource {
         self.traces == TraceUse::Auto && self.pool.can(&tracing)
     }
 
-    /// `with_traces` where they are to be had; without, blocks and receipts only.
+    /// With traces where they are to be had; without, blocks and receipts only.
     pub(super) async fn ask(
         &self,
         numbers: &[u64],
         not: &[UpstreamId],
-        with_traces: bool,
+        traces: AskTraces,
     ) -> Result<Answered, Error> {
+        let with_traces = traces != AskTraces::No;
+        let within = match traces {
+            AskTraces::Within(limit) => Some(limit),
+            AskTraces::Yes | AskTraces::No => None,
+        };
         let head = self.pool.heads().borrow().map_or(0, |head| head.number);
         let oldest = numbers.iter().min().copied().unwrap_or_default();
         let is_old = oldest.saturating_add(RECENT_BLOCKS) < head;
@@ -113,7 +127,7 @@ impl NodeSource {
             ..Needs::default()
         };
         let plan = |able: &Capabilities| calls(numbers, able.receipts, dialect(able));
-        let plan_of = Plan { calls: &plan, not, needs, lane: self.lane };
+        let plan_of = Plan { calls: &plan, not, needs, lane: self.lane, within };
         let mut fetched = self.pool.fetch_planned(plan_of).await?;
         let upstream = fetched.upstream;
         let calls = plan(&fetched.capabilities);

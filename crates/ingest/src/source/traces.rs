@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use model::raw::{Block, Frame};
-use rpc::{Call, Needs, RECENT_BLOCKS, Traces, UpstreamId};
+use rpc::{Call, Capabilities, Needs, Plan, RECENT_BLOCKS, Traces, UpstreamId};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -38,7 +38,7 @@ impl TraceEffort {
         }
     }
 
-    /// How long one node may take for one block.
+    /// How long one node may take for one block, with the time until it is asked.
     fn limit(self) -> Duration {
         match self {
             TraceEffort::Head => Duration::from_millis(1_000),
@@ -100,7 +100,7 @@ impl NodeSource {
                 if (round == 0 && id == asked) || too_slow.contains(&id) {
                     continue;
                 }
-                block = match self.try_tracing(block, (id, dialect), effort.limit()).await? {
+                block = match self.try_tracing(block, (id, dialect), effort).await? {
                     TraceTry::Got(block) => return Ok(LackingBlock { block, why: None }),
                     TraceTry::Failed(block, text) => {
                         why = Some(text);
@@ -141,16 +141,23 @@ impl NodeSource {
         &self,
         block: Block,
         (id, dialect): (UpstreamId, Traces),
-        limit: Duration,
+        effort: TraceEffort,
     ) -> Result<TraceTry, Error> {
+        let limit = effort.limit();
+        let within = match effort {
+            TraceEffort::Head => None,
+            TraceEffort::History => Some(self.history_traces_within),
+            TraceEffort::Retrace => Some(limit),
+        };
         let call = match dialect {
             Traces::TraceBlock => Call::trace_block(block.number),
             _ => Call::debug_trace_block(block.number),
         };
         let others = self.pool.others(id);
         let needs = Needs { block: Some(block.number), ..Needs::default() };
-        let fetch = rpc::Fetch { lane: self.lane, calls: vec![call], not: &others, needs };
-        let answers = match timeout(limit, self.pool.fetch(fetch)).await {
+        let calls = |_: &Capabilities| vec![call.clone()];
+        let plan = Plan { lane: self.lane, calls: &calls, not: &others, needs, within };
+        let answers = match timeout(limit, self.pool.fetch_planned(plan)).await {
             Ok(Ok(fetched)) => fetched.answers,
             Ok(Err(error @ rpc::Error::Timeout { .. })) => {
                 return Ok(TraceTry::TooSlow(block, error.to_string()));

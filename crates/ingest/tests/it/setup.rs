@@ -1,5 +1,6 @@
 //! A chain, nodes, a store and an ingest of them; waiting for conditions; the honest comparison.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -120,11 +121,13 @@ pub async fn put(store: &Store, blocks: Vec<VerifiedBlock>) {
 }
 
 pub async fn open(dir: &TempDir) -> Store {
-    try_open(dir).await.unwrap()
+    try_open(dir.path()).await.unwrap()
 }
 
-async fn try_open(dir: &TempDir) -> Result<Store, store::Error> {
-    let path = dir.path().join("store");
+const STORE: &str = "store";
+
+async fn try_open(folder: &Path) -> Result<Store, store::Error> {
+    let path = folder.join(STORE);
     let options =
         store::Options { cache_bytes: 8 << 20, durable: false, ..store::Options::new(path) };
     Store::open(&options, |_| {}).await
@@ -142,7 +145,9 @@ pub fn pool_config() -> PoolConfig {
 
 /// Everything an ingest needs, and what a test changes of it.
 pub struct Rig {
-    dir: TempDir,
+    folder: PathBuf,
+    /// Goes with it; none where the folder is somebody else's.
+    _scratch: Option<TempDir>,
     pub store: Store,
     pub upstreams: Vec<UpstreamConfig>,
     pub pool: PoolConfig,
@@ -156,10 +161,17 @@ pub struct Rig {
 impl Rig {
     pub async fn new(nodes: &[&SimNode]) -> Self {
         let dir = scratch();
-        let store = open(&dir).await;
+        let rig = Self::in_folder(dir.path(), nodes).await;
+        Rig { _scratch: Some(dir), ..rig }
+    }
+
+    /// In a folder that stays.
+    pub async fn in_folder(folder: &Path, nodes: &[&SimNode]) -> Self {
+        let store = try_open(folder).await.unwrap();
         let upstreams = nodes.iter().map(|node| UpstreamConfig::from_url(node.url())).collect();
         Rig {
-            dir,
+            folder: folder.to_owned(),
+            _scratch: None,
             store,
             upstreams,
             pool: pool_config(),
@@ -192,16 +204,26 @@ impl Rig {
         })
     }
 
-    /// As after the end of a process, once the ingest is dropped.
+    pub fn store_folder(&self) -> PathBuf {
+        self.folder.join(STORE)
+    }
+
     pub async fn reopen(&mut self) {
+        self.reopen_after(|_| ()).await;
+    }
+
+    /// As after the end of a process, once the ingest is dropped, and what may happen to the files before
+    /// the next one.
+    pub async fn reopen_after(&mut self, happens: impl FnOnce(&Path)) {
         let elsewhere = scratch();
         self.store = open(&elsewhere).await;
+        let folder = self.store_folder();
         // A commit may still be under way and hold the old one.
-        let reopened = async || match try_open(&self.dir).await {
-            Ok(store) => Ok(store),
-            Err(error) => Err(error.to_string()),
-        };
-        self.store = eventually_gives("the store is free", reopened).await;
+        let lock = std::fs::File::open(folder.join("lock")).unwrap();
+        eventually("the store is free", || lock.try_lock().is_ok(), || "in use").await;
+        happens(&folder);
+        drop(lock);
+        self.store = try_open(&self.folder).await.unwrap();
     }
 
     pub async fn view(&self) -> View {

@@ -158,7 +158,7 @@ async fn a_tracer_that_never_answers_holds_nothing_up() {
     let ingest = rig.start();
     rig.reaches(&chain, &ingest).await;
     rig.is_traced().await;
-    // From now on; a node that cannot trace when it is probed is not asked at all.
+    // From now on; a node that does not trace in time when it is probed is not asked until it does.
     node.faults.add(Rule::new(Fault::Hang).on_methods(TRACES));
     for _ in 0..4 {
         write(&chain).extend(20);
@@ -228,4 +228,75 @@ async fn a_tracer_that_lags_behind_its_own_head_is_caught_up_with() {
     }
     rig.check(&chain, Dialect::Geth).await;
     no_evidence(&ingest);
+}
+
+/// The newest block has fewer traces than transactions when the node is probed, as on Polygon.
+#[tokio::test]
+async fn a_node_whose_traces_are_short_at_start_is_asked_on() {
+    let chain = sim(315, 30);
+    let node = node(&chain).await;
+    node.faults.add(Rule::from(Tamper::DroppedTrace));
+    let mut rig = Rig::new(&[&node]).await;
+    // The other method has more rows than transactions, and passes for whole.
+    rig.upstreams[0].traces = rpc::TraceChoice::DebugTraceBlock;
+    let ingest = rig.start();
+    rig.reaches(&chain, &ingest).await;
+    let failure = || ingest.progress.snapshot().trace_failure;
+    eventually("the reason is told", || failure().is_some(), || "none").await;
+    node.faults.clear();
+    rig.check(&chain, Dialect::Geth).await;
+    no_evidence(&ingest);
+}
+
+#[tokio::test]
+async fn a_node_that_does_not_trace_at_start_is_probed_again_and_the_reason_is_told() {
+    let chain = sim(316, 30);
+    let node = node(&chain).await;
+    node.faults.add(Rule::new(Fault::Hang).on_methods(TRACES));
+    let mut rig = Rig::new(&[&node]).await;
+    rig.pool.timeout_ms = 400;
+    let ingest = rig.start();
+    rig.reaches(&chain, &ingest).await;
+    let failure = || ingest.progress.snapshot().trace_failure.map(|it| it.reason);
+    let says = |part: &str| failure().is_some_and(|reason| reason.contains(part));
+    eventually("it is told", || says("no node in use traces"), || format!("{:?}", failure())).await;
+    assert!(says("400 ms"), "and why: {:?}", failure());
+    node.faults.clear();
+    rig.check(&chain, Dialect::Geth).await;
+}
+
+/// The node's own timeout is far away: only the bound of history's traces can help.
+#[tokio::test]
+async fn a_trace_that_never_comes_does_not_hold_history_and_is_counted_while_it_is_asked_for() {
+    let chain = sim(317, 40);
+    let node = node(&chain).await;
+    node.faults.add(Rule::new(Fault::Hang).on_methods(TRACES).on_block(7));
+    let mut rig = Rig::new(&[&node]).await;
+    rig.pool.timeout_ms = 3_600_000;
+    rig.config.history_trace_ms = 200;
+    let ingest = rig.start();
+    rig.reaches(&chain, &ingest).await;
+    let untraced = || ingest.progress.snapshot().blocks_untraced;
+    // It is being asked for, and that does not end.
+    eventually("it is counted", || untraced() == Some(1), || format!("{:?}", untraced())).await;
+    assert_eq!(rig.untraced().await, [7]);
+    no_evidence(&ingest);
+}
+
+#[tokio::test]
+async fn a_block_of_history_that_does_not_come_is_told_of() {
+    let chain = sim(318, 40);
+    let node = node(&chain).await;
+    let hangs = Rule::new(Fault::Hang).on_methods(["eth_getBlockByNumber"]);
+    let rig = Rig::new(&[&node]).await;
+    // Not while the node is probed, which looks at the block in the middle.
+    let hangs = node.faults.add(hangs.on_block(7));
+    let ingest = rig.start();
+    let waiting = || ingest.progress.snapshot().waiting.unwrap_or_default();
+    // The highest block of the request that has it.
+    let told = || waiting().starts_with("block ") && waiting().contains("was asked for");
+    eventually("the block is named", told, waiting).await;
+    node.faults.remove(hangs);
+    rig.reaches(&chain, &ingest).await;
+    eventually("nothing is told any more", || waiting().is_empty(), waiting).await;
 }

@@ -10,6 +10,8 @@ use tokio::time::Instant;
 /// A pause after the first refusal that names no time, doubled with each further one.
 const PAUSE_FIRST: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// The same for a lane of clients: what one of them provokes must not keep all others for long.
+const CLIENTS_PAUSE_MAX: Duration = Duration::from_secs(1);
 /// Latency may grow to this many times the best before it says stop: some queueing in the node
 /// keeps all its cores busy.
 const LATENCY_FACTOR: f64 = 3.0;
@@ -31,6 +33,8 @@ pub struct Aimd {
     last_decrease: Option<Instant>,
     paused_until: Option<Instant>,
     strikes: u32,
+    /// The longest pause that a node did not ask for.
+    backoff_max: Duration,
     window: Window,
     /// How many answers make this window; fixed at its start, since the limit moves meanwhile.
     window_answers: u32,
@@ -83,6 +87,7 @@ impl Aimd {
             last_decrease: None,
             paused_until: None,
             strikes: 0,
+            backoff_max: PAUSE_MAX,
             window: Window::default(),
             window_answers: WINDOW_MIN as u32,
             windows: 0,
@@ -91,10 +96,10 @@ impl Aimd {
         }
     }
 
-    /// As much as is allowed until somebody says "too much": for calls whose latency says nothing.
+    /// As much as is allowed until somebody says "too much": for calls of clients, whose latency says nothing.
     pub fn wide_open(max: usize) -> Self {
-        let open = Self::new(max);
-        Self { limit: open.max, slow_start: false, measuring: None, ..open }
+        let (open, backoff_max) = (Self::new(max), CLIENTS_PAUSE_MAX);
+        Self { limit: open.max, slow_start: false, measuring: None, backoff_max, ..open }
     }
 
     pub fn limit(&self) -> usize {
@@ -143,7 +148,10 @@ impl Aimd {
         }
         let pause = match pause {
             Pause::None => return,
-            Pause::Backoff => PAUSE_FIRST * 2u32.pow(self.strikes.saturating_sub(1).min(8)),
+            Pause::Backoff => {
+                let doubled = PAUSE_FIRST * 2u32.pow(self.strikes.saturating_sub(1).min(8));
+                doubled.min(self.backoff_max)
+            }
             Pause::Asked(asked) => asked,
         };
         let until = now + pause.min(PAUSE_MAX);
@@ -275,5 +283,18 @@ mod tests {
         assert_eq!(limiter.paused_until(later), Some(later + PAUSE_FIRST * 2));
         limiter.on_overload(later, Pause::Asked(Duration::from_secs(9999)), later);
         assert_eq!(limiter.paused_until(later), Some(later + PAUSE_MAX));
+    }
+
+    #[test]
+    fn clients_are_paused_as_asked_but_not_for_long_by_guess() {
+        let (mut limiter, mut now) = (Aimd::wide_open(8), Instant::now());
+        for _ in 0..20 {
+            limiter.on_overload(now, Pause::Backoff, now);
+            let until = limiter.paused_until(now).unwrap();
+            assert!(until - now <= CLIENTS_PAUSE_MAX, "{:?}", until - now);
+            now = until;
+        }
+        limiter.on_overload(now, Pause::Asked(Duration::from_secs(7)), now);
+        assert_eq!(limiter.paused_until(now), Some(now + Duration::from_secs(7)));
     }
 }

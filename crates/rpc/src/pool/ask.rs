@@ -15,7 +15,7 @@ use crate::upstream_id::UpstreamId;
 use serde::de::IgnoredAny;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Calls that belong together, answered by one upstream.
 #[derive(Clone, Debug)]
@@ -34,6 +34,9 @@ pub struct Plan<'a> {
     pub not: &'a [UpstreamId],
     pub needs: Needs,
     pub lane: Lane,
+    /// Given up when a node takes longer, without asking another and without thinking less of the node:
+    /// for what can be done without.
+    pub within: Option<Duration>,
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +65,7 @@ pub async fn ask(
 ) -> Result<Fetched, Error> {
     let Fetch { not, needs, lane, .. } = *fetch;
     let calls = |_: &Capabilities| fetch.calls.clone();
-    ask_planned(shared, &Plan { calls: &calls, not, needs, lane }, batch).await
+    ask_planned(shared, &Plan { calls: &calls, not, needs, lane, within: None }, batch).await
 }
 
 pub async fn ask_planned(
@@ -70,7 +73,8 @@ pub async fn ask_planned(
     fetch: &Plan<'_>,
     batch: Option<&Arc<ByteBudget>>,
 ) -> Result<Fetched, Error> {
-    let asking = Asking { batch, ..Asking::calls(fetch.lane) };
+    let turn_by = shared.turn_by(fetch.lane);
+    let asking = Asking { batch, within: fetch.within, turn_by, ..Asking::calls(fetch.lane) };
     let mut trials = Trials { tried: vec![], answered: None, error: None };
     for trial in 0..shared.config.attempts_max.max(1) {
         let avoid = [fetch.not, trials.tried.as_slice()].concat();
@@ -78,7 +82,7 @@ pub async fn ask_planned(
         let mut id = shared.pick(choice, &avoid);
         if id.is_none() {
             // Everybody was asked. An answer, even a refusal, is better than asking the same again.
-            if trials.answered.is_some() {
+            if trials.answered.is_some() || trials.is_too_late(turn_by) {
                 break;
             }
             if !trials.tried.is_empty() {
@@ -126,7 +130,8 @@ pub async fn forward_once(shared: &Shared, forward: Forward<'_>) -> Result<Forwa
     let mut last = None;
     let mut next = first_pick(shared, choice, &[]).await;
     while let Some((id, member)) = next.and_then(|id| Some((id, shared.member(id)?))) {
-        let asking = Asking { batch: forward.batch, ..Asking::calls(lane) };
+        let turn_by = shared.turn_by(lane);
+        let asking = Asking { batch: forward.batch, turn_by, ..Asking::calls(lane) };
         match member.upstream.call_many(&calls, asking).await {
             Ok(answers) => {
                 shared.succeeded(id, lane);
@@ -192,6 +197,7 @@ impl Trials {
                 self.answered.get_or_insert(fetched);
                 Ok(None)
             }
+            Err(error @ Error::Timeout { .. }) if asking.within.is_some() => Err(error),
             Err(error) => {
                 shared.failed(id, &error, asking.lane);
                 tracing::debug!(chain = %shared.chain_label, upstream = %member.upstream.label, error = %error_chain(&error), "request failed");
@@ -206,6 +212,16 @@ impl Trials {
                 Ok(None)
             }
         }
+    }
+
+    /// Whether nobody takes a call before its time is over.
+    fn is_too_late(&self, turn_by: Option<Instant>) -> bool {
+        let Some(by) = turn_by else { return false };
+        let pause = match &self.error {
+            Some(Error::RateLimited { retry_after, .. }) => retry_after.unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
+        Instant::now() + pause >= by
     }
 
     fn end(self, shared: &Shared, needs: &Needs) -> Result<Fetched, Error> {

@@ -2,12 +2,14 @@
 //! which head is the best.
 
 use super::health::{Health, Lag, Moment};
+use crate::backoff::Backoff;
 use crate::head::Head;
-use crate::probe::Capabilities;
+use crate::probe::{Capabilities, TraceDoubt, TraceProbe, Traces};
 use crate::upstream_id::UpstreamId;
 use jiff::Timestamp;
 use model::printable;
 use std::collections::VecDeque;
+use tokio::time::Instant;
 
 /// How many lies are remembered with their evidence.
 const EVIDENCE_KEPT: usize = 10;
@@ -17,12 +19,35 @@ pub struct Condition {
     pub health: Health,
     pub head: Option<Head>,
     pub capabilities: Option<Capabilities>,
+    /// Why it may be wrong about traces; none where it is sure.
+    pub trace_outlook: Option<TraceOutlook>,
     pub evidence: VecDeque<(Timestamp, Evidence)>,
     pub last_error: Option<(Timestamp, String)>,
     /// Whether new heads come over a socket; none where there is no socket.
     pub subscribed: Option<bool>,
     /// How often its watcher had to be started again.
     pub watcher_restarts: u32,
+}
+
+/// A doubt whether the upstream traces, and when it is to be cleared.
+#[derive(Clone, Debug)]
+pub struct TraceOutlook {
+    pub doubt: TraceDoubt,
+    /// How often it was probed in vain.
+    pub trials: u32,
+    pub probed_at: Instant,
+}
+
+impl TraceOutlook {
+    /// A node that knows the methods may be well soon, one that does not only when it is another.
+    pub fn probe_at(&self, backoff: Backoff) -> Instant {
+        let soon = Backoff { min: backoff.min * 10, max: backoff.max * 5 };
+        self.probed_at
+            + match self.doubt {
+                TraceDoubt::Failed(_) => soon.wait(self.trials, 0.0),
+                TraceDoubt::MethodsMissing => backoff.max * 60,
+            }
+    }
 }
 
 /// What a check found wrong with what an upstream sent.
@@ -56,11 +81,23 @@ impl Condition {
             health: Health::starting(now),
             head: None,
             capabilities: None,
+            trace_outlook: None,
             evidence: VecDeque::new(),
             last_error: None,
             subscribed: None,
             watcher_restarts: 0,
         }
+    }
+
+    /// What a probe said about traces. One that shows nothing changes nothing but the reason.
+    pub fn saw_traces(&mut self, found: TraceProbe, now: Instant) {
+        let TraceProbe { traces, old_blocks, doubt } = found;
+        let is_undecided = matches!(doubt, Some(TraceDoubt::Failed(_))) && traces == Traces::None;
+        if let Some(able) = self.capabilities.as_mut().filter(|_| !is_undecided) {
+            (able.traces, able.traces_old_blocks) = (traces, old_blocks);
+        }
+        let trials = self.trace_outlook.as_ref().map_or(0, |before| before.trials + 1);
+        self.trace_outlook = doubt.map(|doubt| TraceOutlook { doubt, trials, probed_at: now });
     }
 
     pub fn remember(&mut self, evidence: Evidence, now: Moment) {
@@ -97,7 +134,9 @@ pub fn reconsider(
 mod tests {
     use super::*;
     use crate::pool::health::State;
+    use crate::probe::Receipts;
     use alloy_primitives::B256;
+    use std::time::Duration;
 
     fn upstreams(heads: &[u64]) -> Vec<Condition> {
         let now = Moment::now();
@@ -143,6 +182,40 @@ mod tests {
         let mut all = upstreams(&[100, 100, 100]);
         assert_eq!(best(&mut all, None), Some((100, 0)));
         assert_eq!(best(&mut all, Some(2)), Some((100, 2)));
+    }
+
+    #[test]
+    fn a_doubt_about_traces_is_cleared_soon_or_rarely_and_a_probe_that_shows_nothing_changes_nothing()
+     {
+        let backoff = Backoff { min: Duration::from_secs(1), max: Duration::from_secs(60) };
+        let mut condition = Condition::new(Moment::now());
+        condition.capabilities = Some(Capabilities {
+            client: String::new(),
+            receipts: Receipts::Block,
+            traces: Traces::TraceBlock,
+            oldest_block: 0,
+            traces_old_blocks: true,
+        });
+        let (now, mut pauses) = (Instant::now(), vec![]);
+        let failed = || Some(TraceDoubt::Failed("timeout".into()));
+        for _ in 0..7 {
+            let probe = TraceProbe { traces: Traces::None, old_blocks: false, doubt: failed() };
+            condition.saw_traces(probe, now);
+            let due = condition.trace_outlook.as_ref().unwrap().probe_at(backoff);
+            pauses.push((due - now).as_secs());
+        }
+        assert_eq!(pauses, [10, 20, 40, 80, 160, 300, 300]);
+        let traces = |c: &Condition| c.capabilities.as_ref().map(|able| able.traces);
+        assert_eq!(traces(&condition), Some(Traces::TraceBlock));
+        let doubt = Some(TraceDoubt::MethodsMissing);
+        condition.saw_traces(TraceProbe { traces: Traces::None, old_blocks: false, doubt }, now);
+        assert_eq!(traces(&condition), Some(Traces::None), "now it is known");
+        let due = condition.trace_outlook.as_ref().unwrap().probe_at(backoff);
+        assert_eq!((due - now).as_secs(), 3600);
+        let (traces_now, doubt) = (Traces::DebugTraceBlock, None);
+        condition.saw_traces(TraceProbe { traces: traces_now, old_blocks: true, doubt }, now);
+        assert_eq!(traces(&condition), Some(Traces::DebugTraceBlock));
+        assert!(condition.trace_outlook.is_none());
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod health;
 mod pick;
 mod shared;
 mod status;
+mod trace_watch;
 mod watch;
 
 pub use ask::{Fetch, Fetched, Forward, Forwarded, Plan};
@@ -53,6 +54,7 @@ impl Pool {
         let mut tasks = JoinSet::new();
         for id in shared.ids() {
             tasks.spawn(watch::keep(shared.clone(), id));
+            tasks.spawn(trace_watch::keep(shared.clone(), id));
         }
         Ok(Arc::new(Self { shared, tasks: Mutex::new(tasks) }))
     }

@@ -1,7 +1,7 @@
 //! What the pool, its watchers and its requests share. Every change of a condition goes through
 //! here, so that lag, the best head and the gates always follow from the same view.
 
-use super::condition::{self, Condition, Evidence};
+use super::condition::{self, Condition, Evidence, TraceOutlook};
 use super::health::{Moment, Next, State};
 use super::pick::{self, Candidate, Needs};
 use super::{PoolOptions, UpstreamId};
@@ -12,13 +12,14 @@ use crate::error::{Error, error_chain};
 use crate::head::Head;
 use crate::keep_running::TaskEnd;
 use crate::lane::Lane;
-use crate::probe::{Capabilities, Expected, Probed};
+use crate::probe::{Capabilities, Expected, Probed, TraceProbe};
 use crate::redact::redacted;
 use crate::upstream::Upstream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 pub struct Shared {
     pub chain_label: String,
@@ -170,12 +171,42 @@ impl Shared {
     }
 
     pub fn probed(&self, id: UpstreamId, probed: Probed) {
+        let trace_outlook = probed.trace_doubt.map(|doubt| {
+            let (chain, upstream, reason) = (&self.chain_label, self.label(id), doubt.reason());
+            tracing::warn!(%chain, %upstream, %reason, "the node may not trace; it is tried again later");
+            TraceOutlook { doubt, trials: 0, probed_at: Instant::now() }
+        });
         self.change(id, |condition, now| {
             condition.capabilities = Some(probed.capabilities);
+            condition.trace_outlook = trace_outlook;
             condition.head = Some(probed.head);
             condition.health.recovered(now);
             Next::Stays
         });
+    }
+
+    /// When it is to be probed for traces again; none where nothing is in doubt, or while it is not in use.
+    pub fn trace_probe_at(&self, id: UpstreamId) -> Option<Instant> {
+        let conditions = self.lock();
+        let condition = conditions.get(id.0).filter(|condition| condition.health.is_usable())?;
+        Some(condition.trace_outlook.as_ref()?.probe_at(self.backoff()))
+    }
+
+    pub fn traces_probed(&self, id: UpstreamId, found: TraceProbe) {
+        let able = |condition: Option<&Condition>| condition?.capabilities.clone();
+        let mut conditions = self.lock();
+        let before = able(conditions.get(id.0));
+        if let Some(condition) = conditions.get_mut(id.0) {
+            condition.saw_traces(found, Instant::now());
+        }
+        let after = able(conditions.get(id.0));
+        drop(conditions);
+        if before != after {
+            let traces = after.map(|able| able.traces);
+            tracing::info!(chain = %self.chain_label, upstream = %self.label(id), ?traces,
+                "what the node can trace has changed");
+            self.changes.send_modify(|n| *n += 1);
+        }
     }
 
     pub fn saw_head(&self, head: Head) {
@@ -314,6 +345,12 @@ impl Shared {
             member.wake.notify_one();
         }
         self.changes.send_modify(|n| *n += 1);
+    }
+
+    /// Until when a request of this lane may wait for its turn; ingest waits as long as it takes.
+    pub fn turn_by(&self, lane: Lane) -> Option<Instant> {
+        let wait = Duration::from_millis(self.config.client_wait_ms);
+        (lane == Lane::Interactive).then(|| Instant::now() + wait)
     }
 
     pub fn backoff(&self) -> Backoff {

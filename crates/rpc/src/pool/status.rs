@@ -38,6 +38,8 @@ pub struct UpstreamStatus {
     pub head: Option<HeadStatus>,
     pub lag_blocks: Option<u64>,
     pub capabilities: Option<Capabilities>,
+    /// Why it does not trace, or may not; it is probed for that again. None where nothing is in doubt.
+    pub trace_failure: Option<String>,
     pub concurrency_limit: usize,
     pub in_flight: usize,
     /// Requests that wait for their turn.
@@ -114,6 +116,7 @@ fn upstream(shared: &Shared, id: UpstreamId, best: Option<Head>) -> Option<Upstr
         head: condition.head.map(Into::into),
         lag_blocks: condition.head.and_then(lag),
         capabilities: condition.capabilities,
+        trace_failure: condition.trace_outlook.map(|outlook| outlook.doubt.reason()),
         concurrency_limit: upstream.gate.limit(),
         in_flight: upstream.gate.in_flight(),
         waiting: upstream.gate.waiting(),

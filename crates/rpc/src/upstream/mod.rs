@@ -30,7 +30,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 use websocket::{Link, Reply, Target};
 
 pub struct Upstream {
@@ -76,15 +76,19 @@ pub struct Asking<'a> {
     pub is_poll: bool,
     /// Shared by the calls of a client's batch.
     pub batch: Option<&'a Arc<ByteBudget>>,
+    /// Shorter than the node's own timeout, for what can be done without.
+    pub within: Option<Duration>,
+    /// Refused where its turn does not come before this moment, and at once where that is known.
+    pub turn_by: Option<Instant>,
 }
 
 impl Asking<'_> {
     pub fn calls(lane: Lane) -> Self {
-        Self { lane, is_poll: false, batch: None }
+        Self { lane, is_poll: false, batch: None, within: None, turn_by: None }
     }
 
     fn poll() -> Self {
-        Self { lane: Lane::Head, is_poll: true, batch: None }
+        Self { is_poll: true, ..Self::calls(Lane::Head) }
     }
 }
 
@@ -198,9 +202,10 @@ impl Upstream {
     async fn exchange(&self, calls: &[Call], asking: Asking<'_>) -> Result<Exchange, Error> {
         let permit = self.enter(calls.len(), asking).await?;
         let started = Instant::now();
-        let (result, body_bytes) = match timeout(self.timeout, self.send(calls, asking)).await {
+        let limit = asking.within.map_or(self.timeout, |within| within.min(self.timeout));
+        let (result, body_bytes) = match timeout(limit, self.send(calls, asking)).await {
             Ok(sent) => sent,
-            Err(_) => (Err(self.timed_out(asking.lane).await), 0),
+            Err(_) => (Err(self.timed_out(asking.lane, limit).await), 0),
         };
         let latency = started.elapsed();
         if asking.lane.is_ingest() && !asking.is_poll && result.is_ok() {
@@ -219,10 +224,15 @@ impl Upstream {
 
     async fn enter(&self, calls: usize, asking: Asking<'_>) -> Result<Permit<'_>, Error> {
         let turn = self.gate.enter(asking.lane, calls);
-        let permit = if asking.lane == Lane::Interactive {
-            timeout(self.timeout, turn).await.map_err(|_| self.no_turn(asking.lane))?
-        } else {
-            turn.await
+        let permit = match asking.turn_by {
+            None => turn.await,
+            Some(by) => {
+                let is_too_late = |until: Instant| until > by;
+                if self.gate.paused_until(asking.lane).is_some_and(is_too_late) {
+                    return Err(self.no_turn(asking.lane));
+                }
+                timeout_at(by, turn).await.map_err(|_| self.no_turn(asking.lane))?
+            }
         };
         if asking.is_poll || self.accepting.load(Ordering::Relaxed) {
             return Ok(permit);
@@ -289,11 +299,11 @@ impl Upstream {
         Error::Malformed { upstream: self.label.clone(), why: why.into() }
     }
 
-    async fn timed_out(&self, lane: Lane) -> Error {
+    async fn timed_out(&self, lane: Lane, limit: Duration) -> Error {
         if let Transport::WebSocket(sockets) = &self.transport {
             sockets.of(lane).forget().await;
         }
-        let after_ms = self.timeout.as_millis() as u64;
+        let after_ms = limit.as_millis() as u64;
         Error::Timeout { upstream: self.label.clone(), after_ms }
     }
 

@@ -1,6 +1,6 @@
 //! What probing finds out.
 
-use crate::fake_node::{Behaviour, FakeNode};
+use crate::fake_node::{Behaviour, FakeNode, Fault};
 use crate::setup::*;
 use rpc::*;
 
@@ -63,4 +63,81 @@ async fn a_pruned_node_says_where_its_history_begins() {
     assert_eq!((found.oldest_block, found.traces_old_blocks), (637, false));
     let young = Behaviour { head: 0, ..Behaviour::default() };
     assert_eq!(probed(young, TraceChoice::Auto).await.oldest_block, 0);
+}
+
+/// A node that is well after a while, and one upstream of it that was probed before.
+async fn node_with(fault: Fault) -> (FakeNode, std::sync::Arc<Pool>) {
+    let faults_of =
+        ["debug_traceBlockByNumber", "trace_block"].map(|method| (method, fault.clone()));
+    let behaviour = Behaviour { faults_of: faults_of.to_vec(), ..Behaviour::default() };
+    let node = FakeNode::start_with(0, behaviour).await;
+    let pool = pool_with(vec![UpstreamConfig::from_url(node.url())], hasty());
+    all_healthy(&pool).await;
+    (node, pool)
+}
+
+fn able(pool: &Pool) -> (Traces, bool) {
+    let able = pool.capabilities(pool.upstreams()[0]).unwrap();
+    (able.traces, able.traces_old_blocks)
+}
+
+fn trace_failure(pool: &Pool) -> String {
+    pool.status().upstreams[0].trace_failure.clone().unwrap_or_default()
+}
+
+/// Right after mining, or with transactions of the chain's own kind, as on Polygon.
+#[tokio::test]
+async fn a_node_whose_traces_are_short_or_fail_when_it_is_probed_can_trace() {
+    for (fault, why) in [
+        (Fault::Result("[]"), "block 100: 0 traces of 1 transactions"),
+        (Fault::Result("null"), "block 100: the traces are no list"),
+        (Fault::Error(-32000, "header not ready"), "header not ready"),
+        (Fault::Error(-32000, "missing trie node"), "missing trie node"),
+    ] {
+        let (_node, pool) = node_with(fault.clone()).await;
+        assert_eq!(able(&pool).0, Traces::DebugTraceBlock, "{fault:?}");
+        assert!(trace_failure(&pool).contains(why), "{}", trace_failure(&pool));
+    }
+}
+
+#[tokio::test]
+async fn of_two_methods_the_one_that_gives_all_is_taken() {
+    let faults_of = vec![("debug_traceBlockByNumber", Fault::Error(-32000, "disabled"))];
+    let node = Behaviour { faults_of, ..Behaviour::default() };
+    assert_eq!(probed(node, TraceChoice::Auto).await.traces, Traces::TraceBlock);
+}
+
+#[tokio::test]
+async fn a_node_that_could_not_trace_in_time_is_probed_again_until_it_can() {
+    let (node, pool) = node_with(Fault::Hang).await;
+    assert_eq!(able(&pool), (Traces::None, false));
+    assert!(trace_failure(&pool).contains("300 ms"), "{}", trace_failure(&pool));
+    let before = node.count("debug_traceBlockByNumber");
+    eventually("it is asked again", || node.count("debug_traceBlockByNumber") > before).await;
+    let mut changes = pool.changes();
+    node.set(|node| node.faults_of.clear());
+    // By the second method, where the node got well between the two.
+    let traces = || able(&pool).0 != Traces::None && able(&pool).1;
+    eventually("it traces", traces).await;
+    assert!(changes.has_changed().unwrap(), "whoever waits for a tracer is told");
+    changes.mark_unchanged();
+    assert_eq!(pool.status().upstreams[0].trace_failure, None);
+    let asked = node.count("debug_traceBlockByNumber");
+    let polls = node.count("eth_getBlockByNumber");
+    eventually("it is polled on", || node.count("eth_getBlockByNumber") > polls + 50).await;
+    assert_eq!(node.count("debug_traceBlockByNumber"), asked, "what is sure is not asked again");
+}
+
+/// An upgrade behind the same address, which we may not notice otherwise.
+#[tokio::test]
+async fn a_node_that_does_not_know_the_methods_is_asked_again_rarely() {
+    let methods_missing = vec!["debug_traceBlockByNumber", "trace_block"];
+    let behaviour = Behaviour { methods_missing, ..Behaviour::default() };
+    let node = FakeNode::start_with(0, behaviour).await;
+    let pool = pool_with(vec![UpstreamConfig::from_url(node.url())], config());
+    all_healthy(&pool).await;
+    assert_eq!(able(&pool).0, Traces::None);
+    assert!(trace_failure(&pool).contains("does not know"), "{}", trace_failure(&pool));
+    node.set(|node| node.methods_missing.clear());
+    eventually("it traces", || able(&pool) == (Traces::DebugTraceBlock, true)).await;
 }

@@ -162,3 +162,26 @@ async fn a_clients_good_calls_do_not_make_up_for_blocks_that_cannot_be_had() {
     }
     state_becomes(&pool, 0, State::Dead).await;
 }
+
+/// Others' refusals make the node ask for a pause that is longer than a client waits.
+#[tokio::test]
+async fn a_call_whose_turn_comes_too_late_is_refused_at_once_with_the_time_to_wait() {
+    let node = FakeNode::start().await;
+    let config = PoolConfig { timeout_ms: 3_600_000, client_wait_ms: 5_000, ..quiet() };
+    let pool = one_node(&node, 4, config).await;
+    let refused = vec![("eth_getBalance", Fault::Status(429, Some("30")))];
+    node.set(|b| b.faults_of = refused);
+    let provoked = pool.forward(call("eth_getBalance", "[]")).await.unwrap_err();
+    assert!(matches!(provoked, Error::RateLimited { .. }), "{provoked}");
+    let waiting = pool.forward(call("eth_sendRawTransaction", "[]"));
+    // Waiting for a turn would take as long as the node's pause, and longer.
+    let error = tokio::time::timeout(std::time::Duration::from_secs(20), waiting)
+        .await
+        .expect("it is refused, not kept")
+        .unwrap_err();
+    let Error::RateLimited { retry_after: Some(wait), .. } = error else { panic!("{error}") };
+    assert!(wait.as_secs() >= 5, "{wait:?}");
+    assert_eq!(node.count("eth_sendRawTransaction"), 0);
+    assert!(status(&pool).clients_retry_in_ms.is_some());
+    assert_eq!(status(&pool).retry_in_ms, None, "ingest goes on");
+}

@@ -13,8 +13,8 @@ use crate::embedded::read::View;
 
 /// The journal is history, and so is what its readers keep; pools and tokens that were learned of on a
 /// branch that is gone stay known; what is untraced follows from the headers; what was carried over tells of
-/// blocks that are gone.
-const NOT_OF_BLOCKS: [&str; 10] = [
+/// blocks that are gone; streams are their tenants'.
+const NOT_OF_BLOCKS: [&str; 23] = [
     "journal",
     "readers",
     "reader_rows",
@@ -25,6 +25,19 @@ const NOT_OF_BLOCKS: [&str; 10] = [
     "carried_pools",
     "tokens",
     "generations",
+    "streams",
+    "stream_queues",
+    "stream_addresses",
+    "stream_settings",
+    "stream_matches",
+    "stream_matches_by_block",
+    "deliveries",
+    "delivery_states",
+    "delivery_bodies",
+    "delivery_due",
+    "delivery_ends",
+    "stream_attempts",
+    "stream_failed",
 ];
 
 /// Rows of a chain as they come by, table by table in the order of `Tables::all`, each sorted by key.

@@ -1,15 +1,17 @@
 //! The key-value engine: with `open_db` the one file that calls it. Its errors become the store's own
-//! here, with the table they were met in and what to do about them.
+//! here, with the file or table they were met in and what to do about them.
 
 use std::io::ErrorKind;
-use std::ops::RangeBounds;
-use std::path::Path;
+use std::ops::{Bound, RangeBounds};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 // `AbstractTree` tells how many removals are not yet worked in.
 use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 
 pub use fjall::Slice;
 
+use super::suspects::Suspects;
 use crate::Error;
 
 /// A table is rewritten when one in so many of its entries is a removal: as many are then rows that nobody
@@ -92,7 +94,10 @@ pub fn failed(action: &'static str, place: &Path, source: fjall::Error) -> Error
 
 /// An ordered map of bytes to bytes.
 #[derive(Clone)]
-pub struct Table(Keyspace);
+pub struct Table {
+    keyspace: Keyspace,
+    suspects: Arc<Suspects>,
+}
 
 impl Table {
     pub fn open(
@@ -100,60 +105,82 @@ impl Table {
         name: &str,
         options: impl FnOnce() -> KeyspaceCreateOptions,
     ) -> Result<Self, Error> {
-        let opened = db.keyspace(name, options).map(Table);
-        opened.map_err(|error| failed("open a table", folder, error))
+        let opened = db.keyspace(name, options);
+        let keyspace = opened.map_err(|error| failed("open a table", folder, error))?;
+        Ok(Table { keyspace, suspects: Arc::default() })
     }
 
     fn failed(&self, action: &'static str, error: fjall::Error) -> Error {
-        failed(action, self.0.path(), error)
+        self.failed_near(action, &[], error)
+    }
+
+    /// `key` is what was looked for, or where a scan began.
+    fn failed_near(&self, action: &'static str, key: &[u8], error: fjall::Error) -> Error {
+        let is_damaged = cause_of(&error) == Cause::Damaged;
+        let file = is_damaged.then(|| self.suspects.find(|| self.files_from(key))).flatten();
+        failed(action, file.as_deref().unwrap_or(self.keyspace.path()), error)
     }
 
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Slice>, Error> {
-        self.0.get(key.as_ref()).map_err(|error| self.failed(READ, error))
+        let key = key.as_ref();
+        self.keyspace.get(key).map_err(|error| self.failed_near(READ, key, error))
     }
 
     /// What the files hold under a key, whatever the log adds to it.
     pub fn get_from_files(&self, key: &[u8]) -> Result<Option<Slice>, Error> {
-        let Some(newest) = self.0.tree.get_highest_persisted_seqno() else { return Ok(None) };
-        let found = self.0.tree.get(key, newest.saturating_add(1));
-        found.map_err(|error| self.failed(READ, error.into()))
+        let Some(newest) = self.keyspace.tree.get_highest_persisted_seqno() else {
+            return Ok(None);
+        };
+        let found = self.keyspace.tree.get(key, newest.saturating_add(1));
+        found.map_err(|error| self.failed_near(READ, key, error.into()))
     }
 
     /// A single row, outside of any commit. For the first row of a new store only.
     pub fn insert(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<(), Error> {
-        let inserted = self.0.insert(key.as_ref(), value.as_ref());
+        let inserted = self.keyspace.insert(key.as_ref(), value.as_ref());
         inserted.map_err(|error| self.failed(WRITE, error))
     }
 
     /// Has what is in memory written to files, soon.
     pub fn start_flush(&self) -> Result<(), Error> {
-        self.0.rotate_memtable().map(|_| ()).map_err(|error| self.failed("compact", error))
+        self.keyspace.rotate_memtable().map(|_| ()).map_err(|error| self.failed("compact", error))
     }
 
     pub fn compact(&self) -> Result<(), Error> {
-        self.0.major_compact().map_err(|error| self.failed("compact", error))
+        self.keyspace.major_compact().map_err(|error| self.failed("compact", error))
     }
 
     /// Parts in memory that wait to be written to files.
     pub fn waiting_flushes(&self) -> usize {
-        self.0.sealed_memtable_count()
+        self.keyspace.sealed_memtable_count()
     }
 
     /// The newest files, which are merged into larger ones.
     pub fn unmerged_files(&self) -> usize {
-        self.0.tree.l0_run_count()
+        self.keyspace.tree.l0_run_count()
     }
 
     /// Every file of the table, with the hash that was noted when it was written.
-    pub fn files(&self) -> Vec<(std::path::PathBuf, u128)> {
-        let version = self.0.tree.current_version();
-        let files = version.iter_tables();
-        files.map(|file| (file.path.to_path_buf(), file.checksum().into_u128())).collect()
+    pub fn files(&self) -> Vec<(PathBuf, u128)> {
+        self.files_from(&[])
+    }
+
+    /// The same; those that may hold the key, or keys that begin with it, come first.
+    fn files_from(&self, key: &[u8]) -> Vec<(PathBuf, u128)> {
+        let version = self.keyspace.tree.current_version();
+        let mut files: Vec<_> = version.iter_tables().collect();
+        files.sort_by_cached_key(|file| {
+            let keys = &file.metadata.key_range;
+            let begins_before = **keys.min() <= *key || keys.min().starts_with(key);
+            !begins_before || **keys.max() < *key
+        });
+        let noted = files.into_iter();
+        noted.map(|file| (file.path.to_path_buf(), file.checksum().into_u128())).collect()
     }
 
     /// Rewrites the table if a good part of it are rows that were removed.
     pub fn reclaim(&self) -> Result<(), Error> {
-        let (removals, rows) = (self.0.tree.tombstone_count(), self.rows());
+        let (removals, rows) = (self.keyspace.tree.tombstone_count(), self.rows());
         if removals == 0 || removals < rows / REMOVED_PART {
             return Ok(());
         }
@@ -161,7 +188,7 @@ impl Table {
     }
 
     pub fn disk_bytes(&self) -> u64 {
-        self.0.disk_space()
+        self.keyspace.disk_space()
     }
 
     /// For many rows in the order of their keys, past the log. `some` is called with where rows go, until
@@ -171,17 +198,17 @@ impl Table {
         mut some: impl FnMut(&mut PutFn) -> Result<bool, Error>,
     ) -> Result<(), Error> {
         let failed = |error| self.failed(WRITE, error);
-        let mut load = self.0.start_ingestion().map_err(failed)?;
+        let mut load = self.keyspace.start_ingestion().map_err(failed)?;
         while some(&mut |key, value| load.write(key, value).map_err(failed))? {}
         load.finish().map_err(failed)
     }
 
     pub fn rows(&self) -> u64 {
-        self.0.approximate_len() as u64
+        self.keyspace.approximate_len() as u64
     }
 
     pub fn id(&self) -> u64 {
-        self.0.id()
+        self.keyspace.id()
     }
 }
 
@@ -197,7 +224,9 @@ impl Snapshot {
     }
 
     pub fn get(&self, table: &Table, key: impl AsRef<[u8]>) -> Result<Option<Slice>, Error> {
-        self.0.get(&table.0, key.as_ref()).map_err(|error| table.failed(READ, error))
+        let key = key.as_ref();
+        let found = self.0.get(&table.keyspace, key);
+        found.map_err(|error| table.failed_near(READ, key, error))
     }
 
     pub fn range<K: AsRef<[u8]>>(
@@ -205,7 +234,11 @@ impl Snapshot {
         table: &Table,
         range: impl RangeBounds<K>,
     ) -> impl DoubleEndedIterator<Item = Item> + 'static {
-        items(table, self.0.range(&table.0, range))
+        let from = match range.start_bound() {
+            Bound::Included(key) | Bound::Excluded(key) => key.as_ref().to_vec(),
+            Bound::Unbounded => Vec::new(),
+        };
+        items(table, from, self.0.range(&table.keyspace, range))
     }
 
     pub fn prefix(
@@ -213,18 +246,24 @@ impl Snapshot {
         table: &Table,
         prefix: impl AsRef<[u8]>,
     ) -> impl DoubleEndedIterator<Item = Item> + 'static {
-        items(table, self.0.prefix(&table.0, prefix.as_ref()))
+        let prefix = prefix.as_ref();
+        items(table, prefix.to_vec(), self.0.prefix(&table.keyspace, prefix))
     }
 
     pub fn iter(&self, table: &Table) -> impl DoubleEndedIterator<Item = Item> + 'static {
-        items(table, self.0.iter(&table.0))
+        items(table, Vec::new(), self.0.iter(&table.keyspace))
     }
 }
 
-fn items(table: &Table, rows: fjall::Iter) -> impl DoubleEndedIterator<Item = Item> + 'static {
+fn items(
+    table: &Table,
+    from: Vec<u8>,
+    rows: fjall::Iter,
+) -> impl DoubleEndedIterator<Item = Item> + 'static {
     let table = table.clone();
+    let failed = move |error| table.failed_near(READ, &from, error);
     // Rows lie beside their keys, so taking both costs nothing.
-    rows.map(move |row| Item(row.into_inner().map_err(|error| table.failed(READ, error))))
+    rows.map(move |row| Item(row.into_inner().map_err(&failed)))
 }
 
 /// A row of a scan.
@@ -267,8 +306,8 @@ pub fn write(db: &Database, ops: Vec<Op>, durability: Durability) -> fjall::Resu
     let mut batch = fjall::OwnedWriteBatch::with_capacity(db.clone(), ops.len());
     for op in ops {
         match op.value {
-            Some(value) => batch.insert(&op.table.0, op.key, value),
-            None => batch.remove(&op.table.0, op.key),
+            Some(value) => batch.insert(&op.table.keyspace, op.key, value),
+            None => batch.remove(&op.table.keyspace, op.key),
         }
     }
     let mode = match durability {

@@ -39,6 +39,18 @@ struct Known {
     writes_under_way: u32,
     /// Since when one of them is.
     busy_since: Option<Instant>,
+    /// What the log was told last.
+    logged_full: bool,
+    logged_stall: bool,
+}
+
+/// What changed, for the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HealthNews {
+    /// A write has been under way for so long.
+    WriteHangs(Duration),
+    WriteEnded,
+    RoomAgain,
 }
 
 impl Health {
@@ -60,18 +72,19 @@ impl Health {
         let busy = known.busy_since.map(|since| since.elapsed()).filter(|it| *it >= self.stall);
         let stalled = busy.map(|busy| {
             let reason = format!("a write has been under way for {} s", busy.as_secs());
-            WriteProblem::of(
-                reason,
-                "look at the disk's load and health; restart if it does not end",
-            )
-        });
-        let never_ends = busy.is_some_and(|busy| busy >= self.stall * STALLS_UNTIL_FAILED);
-        match (stalled, &known.engine, &known.full) {
             // Who would open the engine anew waits for this write.
-            (Some(stalled), Some(_), _) => failed(stalled),
-            (Some(stalled), ..) if never_ends => failed(stalled),
+            let is_over = known.engine.is_some() || busy >= self.stall * STALLS_UNTIL_FAILED;
+            let advice = if is_over {
+                "look at the disk (dmesg, smartctl), then start again"
+            } else {
+                "look at the disk's load and health; restart if it does not end"
+            };
+            (WriteProblem::of(reason, advice), is_over)
+        });
+        match (stalled, &known.engine, &known.full) {
+            (Some((stalled, true)), ..) => failed(stalled),
             (_, Some(trouble), _) | (None, None, Some(trouble)) => paused(trouble.clone()),
-            (Some(stalled), None, _) => paused(stalled),
+            (Some((stalled, _)), None, _) => paused(stalled),
             (None, None, None) => WriteState::Writable,
         }
     }
@@ -90,6 +103,21 @@ impl Health {
             }
             is_new
         });
+    }
+
+    /// What a look found that the log does not have yet: each time once.
+    pub fn news(&self) -> Option<HealthNews> {
+        let mut known = self.known();
+        let busy = known.busy_since.map(|since| since.elapsed()).filter(|it| *it >= self.stall);
+        let (was_full, was_stalled) = (known.logged_full, known.logged_stall);
+        (known.logged_full, known.logged_stall) = (known.full.is_some(), busy.is_some());
+        match busy {
+            Some(busy) if !was_stalled => Some(HealthNews::WriteHangs(busy)),
+            Some(_) => None,
+            None if was_stalled => Some(HealthNews::WriteEnded),
+            None if was_full && known.full.is_none() => Some(HealthNews::RoomAgain),
+            None => None,
+        }
     }
 
     /// Why nothing can be written, unless it can.
@@ -130,9 +158,7 @@ impl Health {
         let mut known = self.known();
         let changed = known.full.is_some() != trouble.is_some();
         // The numbers in it change with every look; only whether it is full is news.
-        if changed {
-            known.full = trouble;
-        }
+        known.full = trouble;
         drop(known);
         if changed {
             self.tell();
@@ -193,6 +219,32 @@ mod tests {
         health.fail(WriteProblem::of("gone", "restart"));
         health.set_engine(None);
         assert!(matches!(health.state(), WriteState::Failed { .. }));
+    }
+
+    #[test]
+    fn the_log_is_told_once_when_a_write_hangs_and_when_writing_goes_on() {
+        let health = Health::new(Duration::ZERO);
+        assert_eq!(health.news(), None);
+        let one = health.writing();
+        assert!(matches!(health.news(), Some(HealthNews::WriteHangs(_))));
+        assert_eq!(health.news(), None, "once");
+        drop(one);
+        assert_eq!(health.news(), Some(HealthNews::WriteEnded));
+        assert_eq!(health.news(), None);
+        health.set_full(Some(&full()));
+        assert_eq!(health.news(), None, "whoever wanted to write says so");
+        health.set_full(None);
+        assert_eq!(health.news(), Some(HealthNews::RoomAgain));
+        assert_eq!(health.news(), None);
+    }
+
+    #[test]
+    fn a_disk_that_fills_further_is_told_with_its_newest_numbers() {
+        let health = Health::new(Duration::from_secs(60));
+        health.set_full(Some(&full()));
+        health.set_full(Some(&Error::DiskFull { path: "/d".into(), free: 77, min: 99 }));
+        let state = health.state();
+        assert!(matches!(&state, WriteState::Paused { reason, .. } if reason.contains("77")));
     }
 
     #[test]

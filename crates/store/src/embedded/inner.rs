@@ -1,6 +1,7 @@
 //! What all handles of a store share: the engine, which may be opened anew, and what outlives it.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use alloy_primitives::map::HashMap;
@@ -26,6 +27,8 @@ pub struct Inner {
     pub is_open: watch::Sender<bool>,
     pub health: Health,
     pub space: Space,
+    /// As it was measured last.
+    pub disk_bytes: AtomicU64,
     /// Pools whose rows are there already.
     pub known_pools: Cache<(ChainId, u8, PoolId), ()>,
     /// Who finds the facts that this process commits, as far as it was said.
@@ -34,6 +37,8 @@ pub struct Inner {
     pub versions: Versions,
     /// One commit at a time: counts are read, changed and written.
     pub writing: Mutex<()>,
+    /// The same for rows of streams. Whoever needs both takes this one first.
+    pub stream_writing: Mutex<()>,
     pub options: Options,
 }
 

@@ -17,6 +17,7 @@ macro_rules! join {
         key
     }};
 }
+pub(super) use join;
 
 /// Chain, block number.
 pub fn block(chain: ChainId, number: u64) -> [u8; 16] {

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::engine;
-use super::health::WriteProblem;
+use super::health::{HealthNews, WriteProblem};
 use super::inner::Inner;
 use super::open_db::OpenDb;
 use crate::Error;
@@ -90,6 +90,25 @@ impl Inner {
             *tries = Tries::default();
         }
         self.health.tell();
+        self.log_news();
+        self.measure();
+    }
+
+    fn log_news(&self) {
+        let data = self.options.path.display();
+        match self.health.news() {
+            Some(HealthNews::WriteHangs(busy)) => {
+                let seconds = busy.as_secs();
+                tracing::warn!(%data, seconds, "a write hangs; look at the disk's load and health");
+            }
+            Some(HealthNews::WriteEnded) => {
+                tracing::info!(%data, "the write that hung has ended; writing goes on");
+            }
+            Some(HealthNews::RoomAgain) => {
+                tracing::info!(%data, "there is room again; writing goes on")
+            }
+            None => {}
+        }
     }
 
     /// Work of the engine that nobody waits for may fail, too.

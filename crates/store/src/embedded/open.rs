@@ -52,6 +52,7 @@ impl Store {
         let open = upgrade::open(options, progress)?;
         let inner = Inner {
             versions: open.versions()?,
+            disk_bytes: open.disk_bytes().into(),
             current: RwLock::new(Some(Arc::new(open))),
             is_open: watch::Sender::new(true),
             health: Health::new(options.commit_stall),
@@ -60,6 +61,7 @@ impl Store {
             decoders: Mutex::default(),
             announcements: Announcements::default(),
             writing: Mutex::new(()),
+            stream_writing: Mutex::new(()),
             options: options.clone(),
         };
         let inner = Arc::new(inner);
@@ -133,11 +135,15 @@ impl Store {
     }
 
     pub fn persist(&self) -> Result<(), Error> {
-        self.inner.writes(OpenDb::persist)
+        let done = self.inner.writes(OpenDb::persist);
+        self.inner.measure();
+        done
     }
 
     pub fn compact(&self) -> Result<(), Error> {
-        self.inner.writes(OpenDb::compact)
+        let done = self.inner.writes(OpenDb::compact);
+        self.inner.measure();
+        done
     }
 
     pub fn write_state(&self) -> WriteState {

@@ -207,8 +207,13 @@ impl OpenDb {
         WriteFailure { cause, error: engine::failed("write", &self.path, error) }
     }
 
-    pub fn disk_bytes(&self) -> Result<u64, Error> {
-        self.db.disk_space().map_err(|error| engine::failed("measure itself", &self.path, error))
+    /// Tables and log. The engine's own figure is not asked for: it waits for a write that is under way.
+    pub fn disk_bytes(&self) -> u64 {
+        let tables = self.tables.all().into_iter().map(|(_, table)| table.disk_bytes());
+        let files = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let logs = files.filter(|file| file.path().extension().is_some_and(|end| end == "jnl"));
+        let log_bytes = logs.filter_map(|file| file.metadata().ok()).map(|found| found.len());
+        tables.sum::<u64>() + log_bytes.sum::<u64>()
     }
 
     /// The versions of all chains.
@@ -248,6 +253,10 @@ impl Writer {
 fn opening(error: fjall::Error, path: &Path) -> Error {
     match error {
         fjall::Error::Locked => Error::InUse { path: path.to_owned() },
+        fjall::Error::InvalidVersion(_) => {
+            let what = format!("the engine does not know this version: {error}");
+            Damage::of(folder::VERSION, what).into_error(path)
+        }
         other => match engine::cause_of(&other) {
             Cause::Damaged | Cause::Other => {
                 let found = folder::find_damaged_file(
@@ -257,7 +266,14 @@ fn opening(error: fjall::Error, path: &Path) -> Error {
                 let what = format!("the engine cannot open it: {other}");
                 found.unwrap_or(Damage::of(path, what)).into_error(path)
             }
-            _ => engine::failed("open", path, other),
+            cause => match engine::failed("open", path, other) {
+                // Nobody tries it again.
+                Error::Engine { action, path, source, retryable, .. } if cause == Cause::Full => {
+                    let advice = "make room on its file system, and start again";
+                    Error::Engine { action, path, source, advice, retryable }
+                }
+                error => error,
+            },
         },
     }
 }
@@ -275,15 +291,21 @@ fn number_at(row: Option<Slice>) -> u64 {
 /// Holds what the engine has against what was durable.
 fn check_nothing_is_lost(meta: &Table, state: &FolderState) -> Result<(), Damage> {
     let read = |found: Result<Option<Slice>, Error>| {
-        found.map_err(|error| Damage::of("keyspaces", error.to_string()))
+        found.map_err(|error| match error {
+            Error::Engine { path, source, .. } => Damage::of(path, source.to_string()),
+            other => Damage::of("keyspaces", other.to_string()),
+        })
     };
     let writes = number_at(read(meta.get(WRITES_KEY))?);
     let logged = state.logged.map_or(0, |(_, last)| last);
     let durable = state.mark.as_ref().map_or(0, |mark| mark.writes);
     if writes < durable.max(logged) {
         let missing = durable.max(logged) - writes;
-        let what = format!("the last {missing} durable writes are missing{}", lost(state));
-        return Err(Damage::of("keyspaces", what));
+        let what = format!(
+            "the last {missing} durable writes are neither in it nor in the tables{}",
+            lost(state)
+        );
+        return Err(Damage::of(&state.newest_log, what));
     }
     if let Some(mark) = &state.mark
         && let Some(identity) = read(meta.get(IDENTITY_KEY))?
@@ -297,11 +319,11 @@ fn check_nothing_is_lost(meta: &Table, state: &FolderState) -> Result<(), Damage
     let in_files = number_at(read(meta.get_from_files(WRITES_KEY))?);
     if first > in_files + 1 {
         let what = format!(
-            "writes {} to {} are neither in the tables nor in the log: an older file of the log is missing",
+            "writes {} to {} are neither in the tables nor in the log: this older file of the log is missing",
             in_files + 1,
             first - 1
         );
-        return Err(Damage::of("*.jnl", what));
+        return Err(Damage::of(&state.log_before, what));
     }
     Ok(())
 }
@@ -349,4 +371,16 @@ fn fresh_identity() -> [u8; 16] {
     front.copy_from_slice(&half());
     back.copy_from_slice(&half());
     identity
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_made_for_want_of_room_does_not_promise_to_go_on() {
+        let full = fjall::Error::Io(std::io::Error::from_raw_os_error(28));
+        let told = opening(full, Path::new("/d")).to_string();
+        assert!(told.contains("make room on its file system, and start again"), "{told}");
+    }
 }

@@ -65,6 +65,25 @@ impl View {
         Ok(rows)
     }
 
+    /// Forgets a reader and its rows in one write.
+    pub fn removal_of_reader(&self, chain: ChainId, name: &str) -> Result<Vec<Op>, Error> {
+        let mut ops = Vec::new();
+        let own = keys::rows_of_reader(chain, name);
+        for item in self.snapshot.prefix(&self.tables.reader_rows, own) {
+            let table = self.tables.reader_rows.clone();
+            ops.push(Op { table, key: item.key()?, value: None });
+        }
+        let key = Slice::from(keys::reader(chain, name));
+        ops.push(Op { table: self.tables.readers.clone(), key, value: None });
+        Ok(ops)
+    }
+
+    /// The write that says how far a reader came.
+    pub fn place_of_reader(&self, chain: ChainId, name: &str, cursor: &ReaderCursor) -> Op {
+        let key = Slice::from(keys::reader(chain, name));
+        Op { table: self.tables.readers.clone(), key, value: Some(pack(cursor)) }
+    }
+
     /// The oldest journal entry that is kept.
     pub fn journal_tail(&self, chain: ChainId) -> Result<u64, Error> {
         let row = self.snapshot.get(&self.tables.meta, keys::journal_tail(chain))?;
@@ -81,17 +100,15 @@ impl Store {
         if view.reader_cursor(chain, &name)? != expected {
             return Err(Error::ReaderMoved { name });
         }
-        let tables = view.tables;
         let own = keys::rows_of_reader(chain, &name);
         // All writes of a batch count as simultaneous: of rows with the same key only the last is one.
         let rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.key, row.value)).collect();
         let mut ops: Vec<Op> = Vec::with_capacity(rows.len() + 1);
         for (key, value) in rows {
             let key = Slice::from([own.as_slice(), &key].concat());
-            ops.push(Op { table: tables.reader_rows.clone(), key, value });
+            ops.push(Op { table: view.tables.reader_rows.clone(), key, value });
         }
-        let key = Slice::from(keys::reader(chain, &name));
-        ops.push(Op { table: tables.readers.clone(), key, value: Some(pack(&cursor)) });
+        ops.push(view.place_of_reader(chain, &name, &cursor));
         self.inner.write(ops, Durability::Disk, None)
     }
 

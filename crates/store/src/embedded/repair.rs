@@ -9,6 +9,7 @@ use super::folder::{self, Aside, Found, Mark, Record, Tail};
 use super::open::Store;
 use crate::Error;
 use crate::check::CheckProgress;
+use crate::error::is_in_table;
 use crate::options::Options;
 use crate::repair::{LostOfChain, RepairReport};
 
@@ -36,7 +37,7 @@ pub fn repair(
     cut_log(&path, &mut report).map_err(io)?;
     drop(lock);
     let store = match Store::open(&options, &|_| ()) {
-        Err(Error::Damaged { file, what }) => {
+        Err(Error::Damaged { file, what }) if !is_in_table(&file) => {
             report.steps.push(format!("{}: {what}", file.display()));
             set_record_aside(&path, &mut report).map_err(io)?;
             Store::open(&options, &|_| ())
@@ -45,7 +46,7 @@ pub fn repair(
     };
     let store = match store {
         // A part of the log's beginning is missing: what follows does not fit what the tables have.
-        Err(Error::Damaged { file, what }) => {
+        Err(Error::Damaged { file, what }) if !is_in_table(&file) => {
             report.steps.push(format!("{}: {what}", file.display()));
             set_log_aside(&path, 0, &mut report).map_err(io)?;
             Store::open(&options, &|_| ())?

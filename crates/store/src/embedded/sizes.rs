@@ -1,8 +1,10 @@
 //! Sizes of tables.
 
+use std::sync::atomic::Ordering;
+
 use super::engine;
+use super::inner::Inner;
 use super::open::Store;
-use crate::Error;
 use crate::options::TableSize;
 
 impl Store {
@@ -17,7 +19,49 @@ impl Store {
         open.tables.all().into_iter().map(size).collect()
     }
 
-    pub fn disk_bytes(&self) -> Result<u64, Error> {
-        self.inner.database()?.disk_bytes()
+    /// As it was measured last. Costs nothing, so that it can be asked while the disk hangs.
+    pub fn disk_bytes(&self) -> u64 {
+        self.inner.disk_bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Inner {
+    /// The engine may be closed for the moment; then what was known stays.
+    pub fn measure(&self) {
+        if let Ok(open) = self.database() {
+            self.disk_bytes.store(open.disk_bytes(), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+
+    /// Whoever asked the engine would wait for a write that hangs, as the one who asked it before did.
+    #[test]
+    fn the_size_on_disk_is_told_without_asking_the_engine() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(dir.path()), &|_| ()).unwrap();
+        store.secret("cursor", || [7; 32]).unwrap();
+        store.compact().unwrap();
+        let engine = store.inner.current.write().unwrap().take();
+        assert!(store.disk_bytes() > 0, "tables and log");
+        *store.inner.current.write().unwrap() = engine;
+    }
+
+    #[test]
+    fn a_write_under_way_does_not_keep_the_size_from_being_measured() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(dir.path()), &|_| ()).unwrap();
+        let size = store.disk_bytes();
+        // As a commit that hangs holds it, for this thread as for the one that measures.
+        let _hangs = store.one_at_a_time();
+        let log = dir.path().join("9.jnl");
+        std::fs::write(&log, vec![0; 1 << 20]).unwrap();
+        store.inner.measure();
+        assert_eq!(store.disk_bytes(), size + (1 << 20));
+        std::fs::remove_file(log).unwrap();
     }
 }

@@ -87,6 +87,34 @@ tables! {
     reader_rows: Index,
     /// SHA-256 of an API key → whose it is and what it may do.
     api_keys: Small,
+    /// stream → whose it is, and its body.
+    streams: Small,
+    /// stream → whose it is, where its queue stands, what it added up to, how many addresses it has. Outlives
+    /// the stream until all that hangs on it is removed.
+    stream_queues: Index,
+    /// stream, address → nothing.
+    stream_addresses: Index,
+    /// tenant → what it set for all its streams.
+    stream_settings: Small,
+    /// stream, chain, number → a match that waits for its block to be confirmed, with its bodies.
+    stream_matches: Rows,
+    /// chain, number, stream → nothing.
+    stream_matches_by_block: Run,
+    /// stream, seq → all of a delivery that never changes, but for its body.
+    deliveries: Index,
+    /// stream, seq → how far its attempts came; absent before the first.
+    delivery_states: Index,
+    /// stream, seq → the body as it is first sent.
+    delivery_bodies: Rows,
+    /// stream, when its next attempt is due, seq → nothing. By stream, so that those that are not to be sent are
+    /// passed over in one step each, however much they have.
+    delivery_due: Run,
+    /// when it ended, stream, seq → nothing: deliveries that wait for no attempt.
+    delivery_ends: Run,
+    /// tenant, !when, stream, !seq, !retries → one attempt.
+    stream_attempts: Run,
+    /// The same of the last attempt of each delivery, where it failed.
+    stream_failed: Run,
     /// chain → block ranges.
     coverage: Small,
     /// What the store knows of itself: format version, secrets of this installation.

@@ -53,6 +53,18 @@ mod readers;
 #[cfg(test)]
 mod sim_block;
 #[cfg(test)]
+mod stream_addresses;
+#[cfg(test)]
+mod stream_attempts;
+#[cfg(test)]
+mod stream_lifetime;
+#[cfg(test)]
+mod stream_made;
+#[cfg(test)]
+mod streams;
+#[cfg(test)]
+mod streams_against_model;
+#[cfg(test)]
 mod trades;
 #[cfg(test)]
 mod wallets;

@@ -1,53 +1,18 @@
 //! A disk that is full, and has room again: the same process pauses, says why, and writes on.
 
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use store::{Error, Options, Store, WriteState};
 use tempfile::TempDir;
-use testkit::SimChain;
+use testkit::{SimChain, SmallDisk};
 
 use crate::files::{answers, apply, chain, open, scratch};
 use crate::sim_block::CHAIN;
 
-/// A file system of its own, gone with it.
-struct SmallDisk(TempDir);
-
-impl SmallDisk {
-    fn mount(megabytes: u32) -> Option<Self> {
-        let dir = tempfile::tempdir().unwrap();
-        let size = format!("size={megabytes}m");
-        let mount = ["-t", "tmpfs", "-o", &size, "headwater-test"];
-        let done = Command::new("mount").args(mount).arg(dir.path()).output();
-        if done.is_ok_and(|done| done.status.success()) {
-            return Some(SmallDisk(dir));
-        }
-        eprintln!("SKIPPED: a tmpfs cannot be mounted here (it needs root)");
-        None
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    /// Takes all the room but for some.
-    fn take_all_but(&self, bytes_left: u64) {
-        let stat = rustix::fs::statvfs(self.path()).unwrap();
-        let free = stat.f_bavail * stat.f_frsize;
-        let taken = usize::try_from(free.saturating_sub(bytes_left)).unwrap();
-        std::fs::write(self.path().join("ballast"), vec![1; taken]).unwrap();
-    }
-
-    fn give_back(&self) {
-        std::fs::remove_file(self.path().join("ballast")).unwrap();
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.path()).output();
-    }
+/// A small disk, and the folder it is mounted on.
+fn small_disk() -> Option<(SmallDisk, TempDir)> {
+    let dir = tempfile::tempdir().unwrap();
+    SmallDisk::mount(dir.path(), 64).map(|disk| (disk, dir))
 }
 
 pub async fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -71,9 +36,9 @@ pub async fn digest(store: &Store) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_is_refused_before_the_disk_is_full_and_goes_on_when_there_is_room() {
-    let Some(disk) = SmallDisk::mount(64) else { return };
+    let Some((disk, dir)) = small_disk() else { return };
     let sim = chain(19);
-    let folder = disk.path().join("store");
+    let folder = dir.path().join("store");
     let store = open(&folder).await.unwrap();
     let mut told = store.watch_write_state();
     apply(&store, &sim, 0, 10).await.unwrap();
@@ -98,9 +63,9 @@ async fn a_write_is_refused_before_the_disk_is_full_and_goes_on_when_there_is_ro
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_engine_that_ran_into_a_full_disk_is_opened_anew_in_the_same_process() {
-    let Some(disk) = SmallDisk::mount(64) else { return };
+    let Some((disk, dir)) = small_disk() else { return };
     let sim = chain(29);
-    let folder = disk.path().join("store");
+    let folder = dir.path().join("store");
     // Nothing is held back, so the engine meets the end of the disk itself.
     let options =
         Options { cache_bytes: 8 << 20, free_bytes_min: Some(0), ..Options::new(&folder) };
@@ -140,9 +105,9 @@ async fn an_engine_that_ran_into_a_full_disk_is_opened_anew_in_the_same_process(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pools_of_a_commit_that_failed_are_written_with_the_next() {
-    let Some(disk) = SmallDisk::mount(64) else { return };
+    let Some((disk, dir)) = small_disk() else { return };
     let sim = chain(10);
-    let store = open(&disk.path().join("store")).await.unwrap();
+    let store = open(&dir.path().join("store")).await.unwrap();
     disk.take_all_but(1 << 20);
     wait_until("it is noticed", || !store.write_state().is_writable()).await;
     apply(&store, &sim, 0, 10).await.unwrap_err();

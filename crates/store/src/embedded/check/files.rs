@@ -1,11 +1,7 @@
 //! Whether every file of the tables is byte for byte what was written.
 
-use std::io::Read;
-use std::path::Path;
-
-use xxhash_rust::xxh3::Xxh3;
-
 use crate::check::CheckedPart;
+use crate::embedded::file_hash::hash_file;
 use crate::embedded::tables::Tables;
 
 pub fn check(tables: &Tables) -> CheckedPart {
@@ -13,7 +9,7 @@ pub fn check(tables: &Tables) -> CheckedPart {
     for (_, table) in tables.all() {
         for (path, noted) in table.files() {
             part.count += 1;
-            match hash(&path) {
+            match hash_file(&path) {
                 Ok(found) if found == noted => {}
                 Ok(_) => part.fault(format!("{}: not what was written", path.display())),
                 // Merged into another and removed since the list was read.
@@ -23,17 +19,4 @@ pub fn check(tables: &Tables) -> CheckedPart {
         }
     }
     part
-}
-
-fn hash(path: &Path) -> std::io::Result<u128> {
-    let mut file = std::fs::File::open(path)?;
-    let mut hasher = Xxh3::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let read = file.read(&mut buffer)?;
-        match buffer.get(..read) {
-            Some(bytes) if !bytes.is_empty() => hasher.update(bytes),
-            _ => return Ok(hasher.digest128()),
-        }
-    }
 }

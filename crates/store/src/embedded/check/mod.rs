@@ -7,6 +7,7 @@ mod blocks;
 mod facts;
 mod files;
 mod journal;
+mod streams;
 mod sum;
 mod wallets;
 
@@ -43,6 +44,7 @@ impl Store {
             check.journal();
             parts.append(&mut check.parts);
         }
+        parts.append(&mut streams::check(&view));
         parts.push(small_rows(self, &view));
         Ok(CheckReport { parts })
     }
@@ -106,8 +108,13 @@ fn chains_of(view: &View) -> Result<BTreeSet<ChainId>, Error> {
 fn small_rows(store: &Store, view: &View) -> CheckedPart {
     let mut part = CheckedPart::new("keys, tokens, readers, settings");
     let t = &view.tables;
-    for (name, table) in [("tokens", &t.tokens), ("reader_rows", &t.reader_rows), ("meta", &t.meta)]
-    {
+    let tables = [
+        ("tokens", &t.tokens),
+        ("reader_rows", &t.reader_rows),
+        ("stream_settings", &t.stream_settings),
+        ("meta", &t.meta),
+    ];
+    for (name, table) in tables {
         for item in view.snapshot.iter(table) {
             part.count += 1;
             match item.into_inner() {

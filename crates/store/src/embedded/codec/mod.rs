@@ -24,7 +24,7 @@ mod varint;
 #[cfg(test)]
 mod pinned;
 
-pub use bytes::take_bytes;
+pub use bytes::{put_counted, take_byte, take_bytes, take_counted, take_text};
 pub use coverage::{pack_coverage, unpack_coverage};
-pub use value::Packed;
+pub use value::{Packed, unpack_list};
 pub use varint::{put_varint, take_varint};

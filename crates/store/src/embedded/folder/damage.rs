@@ -16,6 +16,28 @@ impl Damage {
     }
 
     pub fn into_error(self, folder: &Path) -> Error {
-        Error::Damaged { file: folder.join(self.file), what: self.what }
+        // Some are named from the folder on, some with it.
+        let file = if self.file.starts_with(folder) { self.file } else { folder.join(self.file) };
+        Error::Damaged { file, what: self.what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_named_once_also_where_it_is_relative() {
+        for (folder, file, expected) in [
+            ("k9c", "k9c/keyspaces/4/v0", "k9c/keyspaces/4/v0"),
+            ("k9c", "keyspaces", "k9c/keyspaces"),
+            ("/d", "/d/0.jnl", "/d/0.jnl"),
+            ("./d", "./d/0.jnl", "./d/0.jnl"),
+            ("/d", "durable", "/d/durable"),
+        ] {
+            let error = Damage::of(file, "gone").into_error(Path::new(folder));
+            let Error::Damaged { file: named, .. } = error else { panic!("{error}") };
+            assert_eq!(named, Path::new(expected), "{folder} {file}");
+        }
     }
 }

@@ -24,6 +24,10 @@ pub struct FolderState {
     pub mark: Option<Mark>,
     /// The first and the last numbered write of the log.
     pub logged: Option<(u64, u64)>,
+    /// The file of the log that is written to.
+    pub newest_log: PathBuf,
+    /// The file of the log that would stand before the oldest of those that are there.
+    pub log_before: PathBuf,
     /// Said to whoever reads the log of this process.
     pub warnings: Vec<String>,
 }
@@ -76,6 +80,11 @@ pub fn look(folder: &Path) -> Result<FolderState, Error> {
     }
     let first = logs.iter().find_map(|file| file.writes).map(|(first, _)| first);
     state.logged = first.zip(last_write(&logs));
+    if let Some((oldest, newest)) = logs.first().zip(logs.last()) {
+        state.newest_log.clone_from(&newest.path);
+        state.log_before =
+            oldest.path.with_file_name(format!("{}.jnl", oldest.id.saturating_sub(1)));
+    }
     Ok(state)
 }
 

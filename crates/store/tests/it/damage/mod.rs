@@ -38,7 +38,7 @@ async fn a_damaged_file_is_noticed_or_does_no_harm() {
     let expected = answers(&open(&whole).await.unwrap()).await.unwrap();
     let files = files_of(&whole);
     let mut random = Random(11);
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut names) = (Vec::new(), Vec::new());
     for case in 0..rounds(120, 1000) {
         let copied = base.path().join("copy");
         copy(&whole, &copied);
@@ -47,9 +47,16 @@ async fn a_damaged_file_is_noticed_or_does_no_harm() {
         let file = some[random.below(some.len() as u64) as usize];
         let file = copied.join(file.strip_prefix(&whole).unwrap());
         let what = harm(&file, &mut random);
-        let outcome = look(&copied, &expected, &what).await;
+        let (outcome, told) = look(&copied, &expected, &what).await;
         if outcome != Outcome::Harmless {
             eprintln!("{what}: {outcome:?}");
+        }
+        if let Some(told) = told {
+            let named = Named::of(&told, &copied, &file);
+            if named != Named::DamagedFile {
+                eprintln!("named {named:?}: {what}: {told}");
+            }
+            names.push(named);
         }
         outcomes.push(outcome);
         std::fs::remove_dir_all(&copied).unwrap();
@@ -64,6 +71,48 @@ async fn a_damaged_file_is_noticed_or_does_no_harm() {
         count(Outcome::Harmless),
     );
     assert!(count(Outcome::RefusedAtOpen) > outcomes.len() / 4);
+    let named = |kind| names.iter().filter(|it| **it == kind).count();
+    eprintln!(
+        "{} refusals: {} name the damaged file, {} another file, {} a folder only, {} nothing",
+        names.len(),
+        named(Named::DamagedFile),
+        named(Named::OtherFile),
+        named(Named::Folder),
+        named(Named::Nothing),
+    );
+    assert_eq!(named(Named::DamagedFile), names.len(), "every message names the damaged file");
+}
+
+/// What a message names of the store.
+#[derive(Debug, PartialEq, Eq)]
+enum Named {
+    DamagedFile,
+    OtherFile,
+    Folder,
+    Nothing,
+}
+
+impl Named {
+    fn of(told: &str, store: &Path, damaged: &Path) -> Self {
+        let store = store.display().to_string();
+        let paths = told.match_indices(&store).map(|(at, _)| {
+            let rest = &told[at..];
+            let end = rest.find([':', ';', ')', ' ', ',']).unwrap_or(rest.len());
+            Path::new(rest[..end].trim_end_matches('.'))
+        });
+        let kind = |path: &Path| {
+            if path == damaged {
+                Named::DamagedFile
+            } else if path.is_dir() {
+                Named::Folder
+            } else {
+                Named::OtherFile
+            }
+        };
+        let kinds: Vec<Named> = paths.map(kind).collect();
+        let order = [Named::DamagedFile, Named::OtherFile, Named::Folder];
+        order.into_iter().find(|kind| kinds.contains(kind)).unwrap_or(Named::Nothing)
+    }
 }
 
 fn is_of(path: &Path, kind: u64) -> bool {
@@ -99,28 +148,26 @@ fn harm(file: &Path, random: &mut Random) -> String {
     }
 }
 
-async fn look(folder: &Path, expected: &str, what: &str) -> Outcome {
-    let is_told = |error: &store::Error| {
+/// With what was said, where something was.
+async fn look(folder: &Path, expected: &str, what: &str) -> (Outcome, Option<String>) {
+    let told = |error: store::Error| {
         let text = error.to_string();
-        let names_place = text.contains(&folder.display().to_string());
-        let is_good = text.contains("headwater") && (names_place || text.contains("a stored"));
-        assert!(is_good, "{what}: {text}");
+        assert!(text.contains("headwater"), "{what}: what to do is not said: {text}");
+        Some(text)
     };
     let store = match open(folder).await {
         Ok(store) => store,
-        Err(error) => {
-            is_told(&error);
-            return Outcome::RefusedAtOpen;
-        }
+        Err(error) => return (Outcome::RefusedAtOpen, told(error)),
     };
     match answers(&store).await {
         Ok(found) if found == expected => {}
         Ok(_) => panic!("{what}: a wrong answer was given"),
-        Err(error) => {
-            is_told(&error);
-            return Outcome::RefusedAtReading;
-        }
+        Err(error) => return (Outcome::RefusedAtReading, told(error)),
     }
     let report = store.check(|_| ()).await.unwrap();
-    if report.holds() { Outcome::Harmless } else { Outcome::FoundByCheck }
+    if report.holds() {
+        return (Outcome::Harmless, None);
+    }
+    let faults: Vec<_> = report.parts.into_iter().flat_map(|part| part.faults).collect();
+    (Outcome::FoundByCheck, Some(faults.join("; ")))
 }

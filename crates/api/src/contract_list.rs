@@ -1,5 +1,5 @@
-//! NFT contracts that the operator calls verified, from CSV files: an address a line, which then
-//! holds on every chain, or a chain and an address.
+//! Contracts that the operator lists in CSV files (verified collections, spam): an address a line, which
+//! then holds on every chain, or a chain and an address.
 
 use std::path::PathBuf;
 
@@ -10,19 +10,23 @@ use model::chain::{ChainId, ChainTable};
 use crate::operator_file::{FileError, OperatorFile, address};
 
 #[derive(Debug, Default)]
-pub struct VerifiedCollections {
+pub struct ContractList {
     anywhere: HashSet<Address>,
     on_chain: HashSet<(ChainId, Address)>,
 }
 
-impl VerifiedCollections {
-    pub fn read(paths: &[PathBuf], table: &ChainTable) -> Result<Self, FileError> {
-        let mut verified = Self::default();
+impl ContractList {
+    /// `what` it lists, for the message about a mistake.
+    pub fn read(
+        what: &'static str,
+        paths: &[PathBuf],
+        table: &ChainTable,
+    ) -> Result<Self, FileError> {
+        let mut list = Self::default();
         for path in paths {
-            let file = OperatorFile { what: "verified collections", path };
-            file.read(|columns| verified.add(columns, table))?;
+            OperatorFile { what, path }.read(|columns| list.add(columns, table))?;
         }
-        Ok(verified)
+        Ok(list)
     }
 
     fn add(&mut self, columns: &[&str], table: &ChainTable) -> Result<(), String> {
@@ -49,6 +53,11 @@ impl VerifiedCollections {
         Ok(())
     }
 
+    pub fn of_chain(&self, chain: ChainId) -> impl Iterator<Item = Address> {
+        let here = self.on_chain.iter().filter(move |(id, _)| *id == chain);
+        self.anywhere.iter().copied().chain(here.map(|(_, address)| *address))
+    }
+
     pub fn contains(&self, chain: ChainId, contract: Address) -> bool {
         self.anywhere.contains(&contract) || self.on_chain.contains(&(chain, contract))
     }
@@ -58,11 +67,11 @@ impl VerifiedCollections {
 mod tests {
     use super::*;
 
-    fn read(content: &str) -> Result<VerifiedCollections, FileError> {
+    fn read(content: &str) -> Result<ContractList, FileError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("verified.csv");
         std::fs::write(&path, content).unwrap();
-        VerifiedCollections::read(&[path], &ChainTable::builtin().unwrap())
+        ContractList::read("verified collections", &[path], &ChainTable::builtin().unwrap())
     }
 
     #[test]
@@ -98,7 +107,7 @@ mod tests {
             );
         }
         let table = ChainTable::builtin().unwrap();
-        let missing = VerifiedCollections::read(&["/no/such.csv".into()], &table);
+        let missing = ContractList::read("verified collections", &["/no/such.csv".into()], &table);
         assert!(missing.unwrap_err().to_string().contains("/no/such.csv"));
     }
 }

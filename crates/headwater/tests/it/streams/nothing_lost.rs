@@ -1,0 +1,217 @@
+//! Receivers that fail, hang and drop, a server that is killed and stopped, a chain that reorganises: at the end every
+//! receiver has exactly what the confirmed chain says, numbers without a hole, and digests that prove it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde_json::{Value, json};
+use testkit::{SharedChain, SimConfig, SimNode, read, shared, write};
+
+use super::receiver::{Taken, WebhookReceiver, prove};
+use super::truth::{Items, Watched, expected, told};
+use crate::client::Client;
+use crate::process::{KEY, Serve, Server};
+use crate::world::{CHAIN, SLUG, head};
+
+const CONFIRMATIONS: u64 = 12;
+
+struct Size {
+    blocks: u64,
+    streams: usize,
+    kills: usize,
+    stopped_for: u64,
+}
+
+fn size() -> Size {
+    if std::env::var_os("HEADWATER_LONG").is_some() {
+        Size { blocks: 10_000, streams: 200, kills: 30, stopped_for: 500 }
+    } else {
+        Size { blocks: 300, streams: 20, kills: 5, stopped_for: 40 }
+    }
+}
+
+fn serve(data: &Path, node: &SimNode) -> Server {
+    Serve::of(data)
+        .rpc(CHAIN, &node.url())
+        .set("rpc.poll_ms", "30")
+        .set("log.filter", "warn")
+        .set("streams.allow_private_targets", r#"["127.0.0.0/8"]"#)
+        .set("streams.timeout_ms", "700")
+        .set("streams.retry_s", "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]")
+        .start()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_fails_every_receiver_ends_with_the_confirmed_chain() {
+    let size = size();
+    let chain = shared(SimConfig { txs_per_block: 4, wallets: 40, ..SimConfig::seeded(71) });
+    write(&chain).extend(20);
+    let node = SimNode::start(chain.clone()).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let receiver = WebhookReceiver::start(72).await;
+    let mut server = serve(&data, &node);
+    let (first, hash) = head(&chain);
+    Client::new(server.url()).until_indexed(SLUG, first, &hash).await;
+    let watched = create_streams(&server, &chain, &receiver, size.streams).await;
+
+    receiver.fail(0.15);
+    let mut random = StdRng::seed_from_u64(73);
+    let each = size.blocks / (size.kills as u64 + 1);
+    for life in 0..=size.kills {
+        let from = read(&chain).head_number();
+        while read(&chain).head_number() < from + each {
+            grow(&chain, &mut random);
+            tokio::time::sleep(Duration::from_millis(random.random_range(0..20))).await;
+        }
+        activate(&server).await;
+        if life == size.kills {
+            break;
+        }
+        if life == size.kills / 2 {
+            assert!(server.terminate().success());
+            for _ in 0..size.stopped_for {
+                grow(&chain, &mut random);
+            }
+        } else {
+            server.kill_nine();
+        }
+        server = serve(&data, &node);
+    }
+    let last = read(&chain).head_number();
+    write(&chain).extend(CONFIRMATIONS as usize + 1);
+    let (number, hash) = head(&chain);
+    Client::new(server.url()).until_indexed(SLUG, number, &hash).await;
+    receiver.fail(0.0);
+    let blocks = first + 1..=number - CONFIRMATIONS;
+    assert!(*blocks.end() > last, "the whole test is confirmed");
+    let mut deliveries = 0;
+    for one in &watched {
+        let wanted = expected(&chain, one, blocks.clone());
+        until_told(&server, &receiver, &one.name, &wanted).await;
+        let taken = until_whole(&server, &receiver, &one.name).await;
+        prove(&taken);
+        deliveries += taken.len();
+    }
+    assert_eq!(receiver.contradictions(), Vec::<String>::new());
+    eprintln!(
+        "{} streams, {} blocks, {} kills: {deliveries} deliveries, {} of them failed at least once",
+        size.streams,
+        number - first,
+        size.kills,
+        receiver.failures()
+    );
+    assert!(receiver.failures() > 0);
+}
+
+async fn request(server: &Server, method: reqwest::Method, path: &str, body: Value) -> Value {
+    let url = format!("{}{path}", server.url());
+    let request = reqwest::Client::new().request(method, url).header("x-api-key", KEY);
+    let request = request.header("content-type", "application/json").body(body.to_string());
+    let response = request.send().await.unwrap();
+    let (status, text) = (response.status(), response.text().await.unwrap());
+    assert!(status.is_success(), "{status}: {text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+async fn create_streams(
+    server: &Server,
+    chain: &SharedChain,
+    receiver: &WebhookReceiver,
+    count: usize,
+) -> Vec<Watched> {
+    let wallets = read(chain).wallets();
+    let mut all = Vec::new();
+    for number in 0..count {
+        let addresses: Vec<String> = (0..=number % 3)
+            .map(|it| format!("{:#x}", wallets[(number + it * 7) % wallets.len()]))
+            .collect();
+        let one = Watched {
+            name: format!("stream-{number}"),
+            addresses,
+            logs: number % 2 == 0,
+            internals: number % 5 == 4,
+        };
+        let body = json!({
+            "webhookUrl": receiver.url(&one.name), "description": one.name, "tag": one.name,
+            "chainIds": ["0x539"], "includeNativeTxs": true, "includeContractLogs": one.logs,
+            "includeInternalTxs": one.internals,
+        });
+        let stream = request(server, reqwest::Method::PUT, "/streams/evm", body).await;
+        let path = format!("/streams/evm/{}/address", stream["id"].as_str().unwrap());
+        request(server, reqwest::Method::POST, &path, json!({ "address": one.addresses })).await;
+        all.push(one);
+    }
+    all
+}
+
+/// New blocks, and now and then another end of the chain, never so deep that a confirmed block goes.
+fn grow(chain: &SharedChain, random: &mut StdRng) {
+    let mut chain = write(chain);
+    if random.random_bool(0.1) {
+        let depth = random.random_range(1..=10);
+        chain.reorg(depth, depth + 1);
+    } else {
+        chain.extend(1);
+    }
+}
+
+/// Streams that failed too often are made active again, as their owners would.
+async fn activate(server: &Server) {
+    let path = "/streams/evm?limit=100&status=error";
+    let list = request(server, reqwest::Method::GET, path, json!({})).await;
+    for stream in list["result"].as_array().unwrap() {
+        let path = format!("/streams/evm/{}/status", stream["id"].as_str().unwrap());
+        request(server, reqwest::Method::POST, &path, json!({ "status": "active" })).await;
+    }
+}
+
+fn confirmed(receiver: &WebhookReceiver, name: &str) -> Items {
+    let mut items = Items::new();
+    for delivery in receiver.taken(name).values() {
+        if delivery.body["confirmed"] == json!(true) {
+            told(&delivery.body, &mut items);
+        }
+    }
+    items
+}
+
+async fn until_told(server: &Server, receiver: &WebhookReceiver, name: &str, wanted: &Items) {
+    let began = Instant::now();
+    loop {
+        let got = confirmed(receiver, name);
+        assert_eq!(got.difference(wanted).next(), None, "{name}: told of what is not confirmed");
+        if got == *wanted {
+            return;
+        }
+        let missing = wanted.difference(&got).next();
+        assert!(
+            began.elapsed() < Duration::from_secs(120),
+            "{name}: never told of {missing:?}\n{}",
+            server.log()
+        );
+        activate(server).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// Until no number is missing.
+async fn until_whole(
+    server: &Server,
+    receiver: &WebhookReceiver,
+    name: &str,
+) -> std::collections::BTreeMap<u64, Taken> {
+    let began = Instant::now();
+    loop {
+        let taken = receiver.taken(name);
+        let last = taken.keys().next_back().copied().unwrap_or(0);
+        if last == taken.len() as u64 {
+            return taken;
+        }
+        assert!(began.elapsed() < Duration::from_secs(120), "{name}: {} of {last}", taken.len());
+        activate(server).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}

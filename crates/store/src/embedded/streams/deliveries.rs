@@ -1,0 +1,84 @@
+//! Deliveries, their bodies and the queues they stand in.
+
+use bytes::Bytes;
+
+use super::delivery_row::unpack_delivery;
+use super::state_row::StateRow;
+use super::{BROKEN_DELIVERY, BROKEN_STATE, keys};
+use crate::Error;
+use crate::embedded::open::Store;
+use crate::embedded::read::View;
+use crate::streams::{Delivery, QueueState, StreamId, StreamTotals};
+
+impl View {
+    /// With its state as it was made.
+    pub fn delivery_row(&self, stream: StreamId, seq: u64) -> Result<Option<Delivery>, Error> {
+        match self.snapshot.get(&self.tables.deliveries, keys::delivery(stream, seq))? {
+            Some(row) => unpack_delivery((stream, seq), &row).map(Some).ok_or(BROKEN_DELIVERY),
+            None => Ok(None),
+        }
+    }
+
+    /// None before the first attempt.
+    pub fn state_row(&self, stream: StreamId, seq: u64) -> Result<Option<StateRow>, Error> {
+        match self.snapshot.get(&self.tables.delivery_states, keys::delivery(stream, seq))? {
+            Some(row) => StateRow::unpack(&row).map(Some).ok_or(BROKEN_STATE),
+            None => Ok(None),
+        }
+    }
+
+    pub fn whole_delivery(&self, stream: StreamId, seq: u64) -> Result<Option<Delivery>, Error> {
+        let Some(mut delivery) = self.delivery_row(stream, seq)? else { return Ok(None) };
+        delivery.state = self.state_row(stream, seq)?.unwrap_or_default().state;
+        Ok(Some(delivery))
+    }
+}
+
+impl Store {
+    pub fn delivery(&self, stream: StreamId, seq: u64) -> Result<Option<Delivery>, Error> {
+        let view = self.view()?;
+        if view.live_queue(stream)?.is_none() {
+            return Ok(None);
+        }
+        view.whole_delivery(stream, seq)
+    }
+
+    pub fn deliveries(
+        &self,
+        stream: StreamId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, Error> {
+        let view = self.view()?;
+        let mut deliveries = Vec::new();
+        if view.live_queue(stream)?.is_none() {
+            return Ok(deliveries);
+        }
+        let range = keys::delivery(stream, from_seq)..=keys::delivery(stream, u64::MAX);
+        for item in view.snapshot.range(&view.tables.deliveries, range).take(limit) {
+            let (key, row) = item.into_inner()?;
+            let place = keys::stream_and_seq(&key).ok_or(BROKEN_DELIVERY)?;
+            let mut delivery = unpack_delivery(place, &row).ok_or(BROKEN_DELIVERY)?;
+            delivery.state = view.state_row(stream, delivery.seq)?.unwrap_or_default().state;
+            deliveries.push(delivery);
+        }
+        Ok(deliveries)
+    }
+
+    pub fn delivery_body(&self, stream: StreamId, seq: u64) -> Result<Option<Bytes>, Error> {
+        let view = self.view()?;
+        if view.live_queue(stream)?.is_none() {
+            return Ok(None);
+        }
+        let body = view.snapshot.get(&view.tables.delivery_bodies, keys::delivery(stream, seq))?;
+        Ok(body.map(|body| Bytes::copy_from_slice(&body)))
+    }
+
+    pub fn stream_queue(&self, stream: StreamId) -> Result<QueueState, Error> {
+        Ok(self.view()?.live_queue(stream)?.map(|row| row.queue).unwrap_or_default())
+    }
+
+    pub fn stream_totals(&self, stream: StreamId) -> Result<StreamTotals, Error> {
+        Ok(self.view()?.live_queue(stream)?.map(|row| row.totals).unwrap_or_default())
+    }
+}

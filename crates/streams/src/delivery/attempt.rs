@@ -1,0 +1,192 @@
+//! One attempt of one delivery: wait for a place at its receiver, load the body, sign and send it, and say what
+//! follows for the delivery and for its stream.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use reqwest::Url;
+use store::{AttemptLog, AttemptRecord, Delivery, StreamId};
+
+use super::directory::{StatusChange, TargetInfo};
+use super::headers::{Said, headers};
+use super::id::delivery_id;
+use super::limits::Place;
+use super::post::Post;
+use super::schedule::{Outcome, Step, state_after};
+use super::shared::{Shared, lock, now_ms};
+use super::success_rate::{is_good, rate_after};
+use crate::payload::with_retries;
+
+/// The store could not be read; it may be by then.
+const READ_PAUSE: Duration = Duration::from_secs(1);
+
+/// What an attempt is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// Its turn has come.
+    Due,
+    /// Somebody asked for it, whatever the state of its stream is.
+    Asked,
+}
+
+pub(super) struct Attempt<'a> {
+    pub delivery: &'a Delivery,
+    pub queue_size: u64,
+    pub reason: Reason,
+}
+
+impl Shared {
+    /// What there is to note. None: nothing was sent, because it is time to stop or the stream is no longer sent.
+    pub async fn attempt(&self, attempt: Attempt<'_>) -> Option<AttemptRecord> {
+        let delivery = attempt.delivery;
+        let (target, outcome) = self.send(&attempt).await?;
+        let now_ms = now_ms();
+        let step = Step {
+            stream: delivery.stream,
+            seq: delivery.seq,
+            retry_s: &self.config.retry_s,
+            now_ms,
+        };
+        let state = state_after(&delivery.state, &outcome, step);
+        self.note(delivery.stream, &outcome).await;
+        let log = AttemptLog {
+            webhook_url: target.webhook_url,
+            tag: target.tag,
+            retries: delivery.state.attempts,
+            error: outcome.error().map(str::to_owned),
+        };
+        Some(AttemptRecord {
+            tenant: target.tenant,
+            stream: delivery.stream,
+            seq: delivery.seq,
+            state,
+            log: Some(log),
+            at_ms: now_ms,
+        })
+    }
+
+    async fn send(&self, attempt: &Attempt<'_>) -> Option<(TargetInfo, Outcome)> {
+        let delivery = attempt.delivery;
+        let (target, url, place) = match self.admit(attempt).await? {
+            Ok(admitted) => admitted,
+            Err((target, why)) => {
+                count("refused", None);
+                return Some((target, Outcome::failed(why)));
+            }
+        };
+        let Some(body) = self.body(delivery).await? else {
+            let error = "The payload is no longer stored";
+            return Some((target, Outcome::failed(error)));
+        };
+        let retries = delivery.state.attempts;
+        let body = if retries == 0 { body } else { with_retries(&body, retries) };
+        let said = Said {
+            id: &delivery_id(delivery.stream, delivery.seq),
+            body: &body,
+            now_ms: now_ms(),
+            queue_size: attempt.queue_size,
+            delivery: Some(delivery),
+        };
+        let headers = headers(&target, &said);
+        let timeout = Duration::from_millis(self.config.timeout_ms);
+        // Boxed: many tasks wait for a place, few send, and only those need its memory.
+        let outcome = Box::pin(self.post(Post { url, headers, body, timeout })).await;
+        drop(place);
+        Some((target, outcome))
+    }
+
+    /// Waits until the receiver may be sent to; what changed meanwhile counts.
+    async fn admit(
+        &self,
+        attempt: &Attempt<'_>,
+    ) -> Option<Result<(TargetInfo, Url, Place), (TargetInfo, String)>> {
+        let stream = attempt.delivery.stream;
+        let mut target = self.sendable(stream, attempt.reason)?;
+        loop {
+            let url = match self.poster.check(&target.webhook_url) {
+                Ok(url) => url,
+                Err(why) => return Some(Err((target, why))),
+            };
+            let host = host_of(&url);
+            let place = self.limits.place(&host, attempt.delivery.body_bytes);
+            let place = self.unless_stopping(place).await??;
+            let now = self.sendable(stream, attempt.reason)?;
+            if now.webhook_url == target.webhook_url {
+                return Some(Ok((now, url, place)));
+            }
+            target = now;
+        }
+    }
+
+    fn sendable(&self, stream: StreamId, reason: Reason) -> Option<TargetInfo> {
+        let target = self.directory.target(stream)?;
+        (target.is_sending || reason == Reason::Asked).then_some(target)
+    }
+
+    /// None within: it is no longer stored. Waits while the store cannot be read.
+    async fn body(&self, delivery: &Delivery) -> Option<Option<Bytes>> {
+        loop {
+            match self.store.delivery_body(delivery.stream, delivery.seq).await {
+                Ok(body) => return Some(body),
+                Err(error) => {
+                    tracing::warn!(%error, "a payload cannot be read; it is tried again");
+                    self.unless_stopping(tokio::time::sleep(READ_PAUSE)).await?;
+                }
+            }
+        }
+    }
+
+    pub async fn post(&self, post: Post) -> Outcome {
+        let began = Instant::now();
+        let outcome = self.poster.post(post).await;
+        let result = if outcome == Outcome::Taken { "delivered" } else { "failed" };
+        count(result, Some(began.elapsed()));
+        outcome
+    }
+
+    /// What the outcome means for the stream. One that is not sent any more is left alone: what ends now began before.
+    async fn note(&self, stream: StreamId, outcome: &Outcome) {
+        let rate = {
+            let _one_at_a_time = lock(&self.rates);
+            let Some(target) = self.directory.target(stream).filter(|target| target.is_sending)
+            else {
+                return;
+            };
+            let rate = rate_after(target.success_rate, *outcome == Outcome::Taken);
+            if rate != target.success_rate {
+                self.directory.record_rate(stream, rate);
+            }
+            rate
+        };
+        let change = match outcome {
+            Outcome::Taken => return,
+            Outcome::Gone { error } => (
+                StatusChange::Paused,
+                format!(
+                    "{error}: it is gone. What is still to be sent waits until the stream is active again"
+                ),
+            ),
+            Outcome::Failed { error, .. } if !is_good(rate) => (
+                StatusChange::Error,
+                format!(
+                    "Too many webhooks failed (success rate {rate}). The last one: {error}. What is still to be \
+                     sent waits until the stream is active again"
+                ),
+            ),
+            Outcome::Failed { .. } => return,
+        };
+        self.directory.change_status(stream, change.0, change.1).await;
+    }
+}
+
+/// A receiver, as limits count them.
+pub(super) fn host_of(url: &Url) -> String {
+    format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or(0))
+}
+
+fn count(result: &'static str, took: Option<Duration>) {
+    metrics::counter!("headwater_streams_attempts_total", "result" => result).increment(1);
+    if let Some(took) = took {
+        metrics::histogram!("headwater_streams_attempt_seconds").record(took.as_secs_f64());
+    }
+}

@@ -1,0 +1,154 @@
+//! First attempts of a stream: in the order of its numbers, one after the other. A failure holds nothing up: its
+//! retry is somebody else's work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::{Delivery, StreamId};
+
+use super::attempt::{Attempt, Reason};
+use super::in_flight::Ticket;
+use super::running::RunningTask;
+use super::shared::{Shared, lock};
+
+/// Deliveries (without bodies) read at once. Few: as many streams may wait for their receivers.
+const PAGE: usize = 16;
+const TICKET_PAUSE: Duration = Duration::from_millis(10);
+const READ_PAUSE: Duration = Duration::from_secs(1);
+
+/// Sees to it that what the stream has to send is being sent.
+pub(super) fn wake(shared: &Arc<Shared>, stream: StreamId) {
+    if shared.is_stopping() {
+        return;
+    }
+    {
+        let mut lanes = lock(&shared.lanes);
+        let lane = lanes.entry(stream).or_default();
+        if lane.is_running {
+            lane.look_again = true;
+            return;
+        }
+        lane.is_running = true;
+        lane.look_again = false;
+    }
+    let running = shared.running.begin();
+    let run = LaneRun { shared: shared.clone(), stream, has_ended: false, _running: running };
+    tokio::spawn(run.run());
+}
+
+/// However it ends, the lane can be started again after it.
+struct LaneRun {
+    shared: Arc<Shared>,
+    stream: StreamId,
+    /// The lane may be another's since then.
+    has_ended: bool,
+    _running: RunningTask,
+}
+
+impl Drop for LaneRun {
+    fn drop(&mut self) {
+        if !self.has_ended
+            && let Some(lane) = lock(&self.shared.lanes).get_mut(&self.stream)
+        {
+            lane.is_running = false;
+        }
+    }
+}
+
+enum Next {
+    /// There may be more.
+    Read,
+    /// There is no more, or it is not to be sent now.
+    Wait,
+}
+
+impl LaneRun {
+    async fn run(mut self) {
+        while matches!(self.page().await, Next::Read) || self.was_woken() {}
+        // Deleted: nobody will ask for its place.
+        if self.shared.directory.target(self.stream).is_none() {
+            lock(&self.shared.lanes).remove(&self.stream);
+        }
+    }
+
+    /// Else it has ended. Both under one lock: who wakes it afterwards starts it anew.
+    fn was_woken(&mut self) -> bool {
+        let mut lanes = lock(&self.shared.lanes);
+        let woken = lanes.get_mut(&self.stream).is_some_and(|lane| {
+            lane.is_running = std::mem::take(&mut lane.look_again);
+            lane.is_running
+        });
+        self.has_ended = !woken;
+        woken
+    }
+
+    fn is_sending(&self) -> bool {
+        let target = self.shared.directory.target(self.stream);
+        target.is_some_and(|target| target.is_sending) && !self.shared.is_stopping()
+    }
+
+    async fn page(&self) -> Next {
+        if !self.is_sending() {
+            return Next::Wait;
+        }
+        let (deliveries, waiting) = match self.read().await {
+            Ok(read) => read,
+            Err(error) => {
+                tracing::warn!(%error, "what a stream has to send cannot be read; it is tried again");
+                let pause = tokio::time::sleep(READ_PAUSE);
+                let stopped = self.shared.unless_stopping(pause).await.is_none();
+                return if stopped { Next::Wait } else { Next::Read };
+            }
+        };
+        for (sent, delivery) in deliveries.iter().enumerate() {
+            if !self.is_sending() {
+                return Next::Wait;
+            }
+            if !self.first_attempt(delivery, waiting.saturating_sub(sent as u64)).await {
+                return Next::Wait;
+            }
+        }
+        if deliveries.len() < PAGE { Next::Wait } else { Next::Read }
+    }
+
+    async fn read(&self) -> Result<(Vec<Delivery>, u64), store::Error> {
+        let store = &self.shared.store;
+        let queue = store.stream_queue(self.stream).await?;
+        let known = lock(&self.shared.lanes).get(&self.stream).and_then(|lane| lane.next_seq);
+        let from_seq = known.unwrap_or(0).max(queue.tried_seq + 1);
+        if from_seq > queue.last_seq {
+            return Ok((Vec::new(), queue.waiting));
+        }
+        Ok((store.deliveries(self.stream, from_seq, PAGE).await?, queue.waiting))
+    }
+
+    /// Somebody who asked for it lets go at once: it was not tried yet. None when it is time to stop.
+    async fn ticket(&self, seq: u64) -> Option<Ticket> {
+        loop {
+            if let Some(ticket) = self.shared.in_flight.enter(self.stream, seq) {
+                return Some(ticket);
+            }
+            self.shared.unless_stopping(tokio::time::sleep(TICKET_PAUSE)).await?;
+        }
+    }
+
+    /// False where it could not be made.
+    async fn first_attempt(&self, delivery: &Delivery, queue_size: u64) -> bool {
+        let shared = &self.shared;
+        let is_first = delivery.state.attempts == 0 && !delivery.state.is_final();
+        if is_first {
+            let Some(ticket) = self.ticket(delivery.seq).await else {
+                return false;
+            };
+            let attempt = Attempt { delivery, queue_size, reason: Reason::Due };
+            let Some(record) = shared.attempt(attempt).await else {
+                return false;
+            };
+            shared.writer.put(record, ticket).await;
+        }
+        if let Some(lane) = lock(&shared.lanes).get_mut(&self.stream) {
+            lane.next_seq = Some(delivery.seq + 1);
+        }
+        true
+    }
+}

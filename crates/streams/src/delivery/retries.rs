@@ -1,0 +1,119 @@
+//! Retries: the store knows which are due; this takes them up, the most overdue first, as far as their streams are
+//! to be sent. Streams that are not, or that have enough under way, are passed over and hold nobody up.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use store::StreamId;
+
+use super::attempt::{Attempt, Reason};
+use super::in_flight::Ticket;
+use super::shared::{Shared, lock, now_ms};
+
+const PAGE: usize = 256;
+/// How far ahead is looked for the next one; and the longest time without a look.
+const LOOK_AHEAD_MS: u64 = 60_000;
+/// Results come many at a time, and each is a reason to look.
+const LOOK_PAUSE: Duration = Duration::from_millis(20);
+const READ_PAUSE: Duration = Duration::from_secs(1);
+
+pub(super) async fn run(shared: Arc<Shared>) {
+    let _running = shared.running.begin();
+    while !shared.is_stopping() {
+        let began = Instant::now();
+        let pause = match take_up(&shared).await {
+            Ok(pause) => pause,
+            Err(error) => {
+                tracing::warn!(%error, "webhooks to be tried again cannot be read; it is tried again");
+                READ_PAUSE
+            }
+        };
+        // Looking must stay a small part of the work, however many streams have something due.
+        let rest = LOOK_PAUSE.max(began.elapsed() * 4);
+        let woken = async {
+            tokio::time::sleep(rest).await;
+            let _ = tokio::time::timeout(pause, shared.retry_wake.notified()).await;
+        };
+        if shared.unless_stopping(woken).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// Takes up all that is due and can be; says how long it is until the next one.
+async fn take_up(shared: &Arc<Shared>) -> Result<Duration, store::Error> {
+    lock(&shared.held)
+        .retain(|stream| shared.directory.target(*stream).is_some_and(|target| !target.is_sending));
+    loop {
+        let limit = PAGE + shared.in_flight.retries();
+        let now_ms = now_ms();
+        let due = shared.store.due_retries(now_ms, passed_over(shared), limit).await?;
+        let is_all = due.len() < limit;
+        let mut changed = false;
+        for (_, stream, seq) in due {
+            if !is_sending(shared, stream) {
+                changed |= lock(&shared.held).insert(stream);
+                // Who made it active meanwhile did not find it among those that are held.
+                if is_sending(shared, stream) {
+                    lock(&shared.held).remove(&stream);
+                }
+            } else if let Some(ticket) = shared.in_flight.enter_retry(stream, seq) {
+                changed = true;
+                let running = shared.running.begin();
+                let shared = shared.clone();
+                tokio::spawn(async move {
+                    let _running = running;
+                    retry(&shared, ticket, stream, seq).await;
+                });
+            }
+        }
+        // What was passed over in this look may have hidden others.
+        if is_all || !changed || shared.is_stopping() {
+            return time_to_next(shared, now_ms).await;
+        }
+    }
+}
+
+fn is_sending(shared: &Shared, stream: StreamId) -> bool {
+    shared.directory.target(stream).is_some_and(|target| target.is_sending)
+}
+
+/// Those under way come back with a result, which is a reason to look again.
+fn passed_over(shared: &Shared) -> BTreeSet<StreamId> {
+    let mut streams = lock(&shared.held).clone();
+    streams.extend(shared.in_flight.busy());
+    streams
+}
+
+async fn time_to_next(shared: &Shared, now_ms: u64) -> Result<Duration, store::Error> {
+    let until_ms = now_ms + LOOK_AHEAD_MS;
+    let limit = 1 + shared.in_flight.retries();
+    let ahead = shared.store.due_retries(until_ms, passed_over(shared), limit).await?;
+    let next_ms = ahead.iter().map(|(due_ms, _, _)| *due_ms).find(|due_ms| *due_ms > now_ms);
+    Ok(Duration::from_millis(next_ms.unwrap_or(until_ms) - now_ms))
+}
+
+async fn retry(shared: &Shared, ticket: Ticket, stream: StreamId, seq: u64) {
+    let read = async {
+        let delivery = shared.store.delivery(stream, seq).await?;
+        let queue = shared.store.stream_queue(stream).await?;
+        Ok::<_, store::Error>((delivery, queue.waiting))
+    };
+    match read.await {
+        Ok((Some(delivery), queue_size)) if delivery.state.due_ms.is_some() => {
+            let attempt = Attempt { delivery: &delivery, queue_size, reason: Reason::Due };
+            if let Some(record) = shared.attempt(attempt).await {
+                return shared.writer.put(record, ticket).await;
+            }
+        }
+        // Deleted, or sent meanwhile.
+        Ok(_) => {}
+        Err(error) => {
+            tracing::warn!(%error, "a delivery to be tried again cannot be read; it is tried again");
+            shared.unless_stopping(tokio::time::sleep(READ_PAUSE)).await;
+        }
+    }
+    drop(ticket);
+    shared.retry_wake.notify_one();
+}

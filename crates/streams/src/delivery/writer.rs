@@ -1,0 +1,113 @@
+//! Writes how attempts ended, many at once. While the store takes no writes the results wait here, and with them
+//! everybody who has one more: nothing is sent that could not be noted for long.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::AttemptRecord;
+use store::Store;
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::in_flight::Ticket;
+
+const BATCH_MAX: usize = 256;
+const GATHER: Duration = Duration::from_millis(3);
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+pub(super) struct AttemptWriter {
+    queue: mpsc::Sender<Message>,
+}
+
+enum Message {
+    Ended(Box<Ended>),
+    /// Answered when all before it is stored.
+    Flush(oneshot::Sender<()>),
+}
+
+struct Ended {
+    record: AttemptRecord,
+    /// Given back when the result is stored.
+    ticket: Ticket,
+}
+
+impl AttemptWriter {
+    /// `retry_wake` is told when what is due may have changed.
+    pub fn start(store: Store, retry_wake: Arc<Notify>) -> Self {
+        let (queue, results) = mpsc::channel(BATCH_MAX);
+        tokio::spawn(write(store, results, retry_wake));
+        AttemptWriter { queue }
+    }
+
+    pub async fn put(&self, record: AttemptRecord, ticket: Ticket) {
+        // It ends only after all its senders did.
+        let _ = self.queue.send(Message::Ended(Box::new(Ended { record, ticket }))).await;
+    }
+
+    /// Returns when everything put before is stored.
+    pub async fn flush(&self) {
+        let (done, stored) = oneshot::channel();
+        if self.queue.send(Message::Flush(done)).await.is_ok() {
+            let _ = stored.await;
+        }
+    }
+}
+
+async fn write(store: Store, mut results: mpsc::Receiver<Message>, retry_wake: Arc<Notify>) {
+    let mut batch = Vec::new();
+    while gather(&mut results, &mut batch).await {
+        let (mut records, mut tickets, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+        for message in batch.drain(..) {
+            match message {
+                Message::Ended(ended) => {
+                    records.push(ended.record);
+                    tickets.push(ended.ticket);
+                }
+                Message::Flush(done) => waiting.push(done),
+            }
+        }
+        let is_retry_concerned = records.iter().any(|record| record.state.due_ms.is_some())
+            || tickets.iter().any(|ticket| ticket.is_retry);
+        if !records.is_empty() {
+            store_all(&store, records).await;
+        }
+        drop(tickets);
+        for done in waiting {
+            let _ = done.send(());
+        }
+        if is_retry_concerned {
+            retry_wake.notify_one();
+        }
+    }
+}
+
+/// Waits for a first one, then for a moment for others. False when there will be none.
+async fn gather(results: &mut mpsc::Receiver<Message>, batch: &mut Vec<Message>) -> bool {
+    let Some(first) = results.recv().await else {
+        return false;
+    };
+    let mut is_urgent = matches!(first, Message::Flush(_));
+    batch.push(first);
+    let until = Instant::now() + GATHER;
+    while batch.len() < BATCH_MAX && !is_urgent {
+        let Ok(Some(message)) = tokio::time::timeout_at(until, results.recv()).await else {
+            break;
+        };
+        is_urgent = matches!(message, Message::Flush(_));
+        batch.push(message);
+    }
+    true
+}
+
+/// Not given up: a result that is forgotten means a webhook that is sent again at once, over and over.
+async fn store_all(store: &Store, records: Vec<AttemptRecord>) {
+    let mut pause = PAUSE_MIN;
+    while let Err(error) = store.record_attempts(records.clone()).await {
+        if pause == PAUSE_MIN {
+            tracing::warn!(%error, attempts = records.len(), "results of webhooks cannot be stored now; they wait");
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}

@@ -1,0 +1,279 @@
+//! One step of a matcher: events of the journal become deliveries and matches that wait for confirmation, written
+//! with the reader's cursor at once.
+//!
+//! Deliveries of a block are made when the block is seen, again when it is confirmed. What was matched is kept
+//! until then, so that a later change of the stream does not change what the block said.
+
+use std::time::{Duration, Instant};
+
+use model::chain::ChainId;
+use model::raw::Block;
+use store::{Error, Event, EventKind, Reader, ReaderCursor, StreamChange, StreamId};
+
+use super::context::Context;
+use crate::matching::{BlockMatch, MatchQuery, Parts, match_block};
+use crate::registry::{Class, Mode};
+use crate::uuid::uuid_text;
+
+/// Written at once at most; a block is never split over two writes.
+const EVENTS_AT_ONCE: usize = 64;
+const BYTES_AT_ONCE: usize = 8 << 20;
+/// Steps of which nothing came, before the store is told of them.
+const UNSAVED_MAX: usize = 256;
+
+/// Which streams a matcher is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Members {
+    Class(Class),
+    One(StreamId),
+}
+
+impl Members {
+    pub fn reader_name(self) -> String {
+        match self {
+            Members::Class(class) => class.reader_name().to_owned(),
+            Members::One(id) => own_reader_name(id),
+        }
+    }
+}
+
+pub fn own_reader_name(id: StreamId) -> String {
+    format!("stream/{}", uuid_text(&id))
+}
+
+/// A journal reader and what it has not finished.
+pub struct MatcherState {
+    pub reader: Reader,
+    /// A block without traces whose turn it is, and when it is matched all the same.
+    waiting: Option<(Event, Instant)>,
+    /// After the last event that was dealt with; the store may not know of it while nothing came of it.
+    done: Option<ReaderCursor>,
+    unsaved: usize,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Something was written; there may be more.
+    Moved,
+    /// Nothing is new.
+    Idle,
+    /// For the traces of a block.
+    Waits(Duration),
+}
+
+impl MatcherState {
+    pub fn new(reader: Reader) -> Self {
+        MatcherState { reader, waiting: None, done: None, unsaved: 0 }
+    }
+
+    /// The first block that has not been matched.
+    pub fn next_block(&self) -> Option<u64> {
+        let waiting = self.waiting.map(|(event, _)| event.number);
+        waiting.or_else(|| self.reader.cursor().map(|cursor| cursor.next))
+    }
+
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Makes the store know of all that was dealt with: what changes now is in force after it, also when the
+    /// server is killed the moment after.
+    pub async fn settle(&mut self) -> Result<(), Error> {
+        if let Some(cursor) = self.done.take() {
+            self.unsaved = 0;
+            self.reader.commit(cursor, Vec::new()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What came of a step.
+pub struct Stepped {
+    pub progress: Progress,
+    /// Streams that got deliveries.
+    pub delivered: Vec<StreamId>,
+}
+
+pub struct Step<'a> {
+    pub context: &'a Context,
+    pub chain: ChainId,
+    pub members: Members,
+    pub state: &'a mut MatcherState,
+    pub(super) change: StreamChange,
+    pub(super) last: Option<ReaderCursor>,
+    pub(super) first_number: Option<u64>,
+    /// Blocks up to here were confirmed by what is not written yet.
+    pub(super) confirmed_to: Option<u64>,
+    pub(super) bytes: usize,
+    delivered: Vec<StreamId>,
+}
+
+impl<'a> Step<'a> {
+    pub fn new(
+        context: &'a Context,
+        chain: ChainId,
+        members: Members,
+        state: &'a mut MatcherState,
+    ) -> Self {
+        let change = StreamChange::default();
+        Step {
+            context,
+            chain,
+            members,
+            state,
+            change,
+            last: None,
+            first_number: None,
+            confirmed_to: None,
+            bytes: 0,
+            delivered: Vec::new(),
+        }
+    }
+
+    pub async fn run(mut self) -> Result<Stepped, Error> {
+        let progress = self.go().await?;
+        self.delivered.sort_unstable();
+        self.delivered.dedup();
+        Ok(Stepped { progress, delivered: self.delivered })
+    }
+
+    async fn go(&mut self) -> Result<Progress, Error> {
+        let mut moved = false;
+        for _ in 0..EVENTS_AT_ONCE {
+            let Some(event) = self.next_event().await? else { break };
+            if let Some(wait) = self.wait_for_traces(&event).await? {
+                self.flush().await?;
+                return Ok(if moved { Progress::Moved } else { Progress::Waits(wait) });
+            }
+            if self.must_flush_before(&event) {
+                self.flush().await?;
+            }
+            self.handle(&event).await?;
+            self.last = Some(event.cursor);
+            moved = true;
+            if self.bytes >= BYTES_AT_ONCE {
+                break;
+            }
+        }
+        self.flush().await?;
+        Ok(if moved { Progress::Moved } else { Progress::Idle })
+    }
+
+    async fn next_event(&mut self) -> Result<Option<Event>, Error> {
+        match self.state.waiting {
+            Some((event, _)) => Ok(Some(event)),
+            None => self.state.reader.next().await,
+        }
+    }
+
+    /// How much longer, where this block's traces may still come in time.
+    async fn wait_for_traces(&mut self, event: &Event) -> Result<Option<Duration>, Error> {
+        if event.kind != EventKind::Apply || !self.wants_traces() {
+            return Ok(None);
+        }
+        let view = self.context.store.view().await?;
+        let summary = view.block_summary(self.chain, event.number).await?;
+        let is_untraced =
+            summary.is_some_and(|it| it.hash == event.hash && !it.has_traces && it.tx_count > 0);
+        let chain = self.context.chains.get(&self.chain);
+        if !is_untraced || !chain.is_some_and(|chain| chain.may_trace()) {
+            self.state.waiting = None;
+            return Ok(None);
+        }
+        let patience = Duration::from_millis(self.context.config.traces_wait_ms);
+        let until =
+            self.state.waiting.map_or_else(|| Instant::now() + patience, |(_, until)| until);
+        let left = until.saturating_duration_since(Instant::now());
+        self.state.waiting = (!left.is_zero()).then_some((*event, until));
+        Ok((!left.is_zero()).then_some(left))
+    }
+
+    pub(super) fn wants_traces(&self) -> bool {
+        match self.members {
+            Members::Class(class) => class == Class::Traces,
+            Members::One(id) => {
+                let registry = self.context.registry.read();
+                registry.get(id).is_some_and(|it| it.record.definition.include_internal_txs)
+            }
+        }
+    }
+
+    /// What is kept is asked of the store: what this step made must be there before.
+    fn must_flush_before(&self, event: &Event) -> bool {
+        let Some(first) = self.first_number else { return false };
+        let confirms = event.number.saturating_sub(self.context.confirmations(self.chain));
+        event.kind != EventKind::Apply || confirms >= first
+    }
+
+    async fn handle(&mut self, event: &Event) -> Result<(), Error> {
+        match event.kind {
+            EventKind::Apply => {
+                self.apply(event).await?;
+                self.confirm(event.number).await
+            }
+            EventKind::Revert => self.revert(event).await,
+            EventKind::Amend => self.amend(event).await,
+        }
+    }
+
+    async fn flush(&mut self) -> Result<(), Error> {
+        let Some(cursor) = self.last.take() else { return Ok(()) };
+        let change = std::mem::take(&mut self.change);
+        let is_empty =
+            change.deliveries.is_empty() && change.keep.is_empty() && change.remove.is_empty();
+        self.state.unsaved += 1;
+        if is_empty && self.state.unsaved < UNSAVED_MAX {
+            self.state.done = Some(cursor);
+            return Ok(());
+        }
+        (self.state.done, self.state.unsaved) = (None, 0);
+        (self.first_number, self.confirmed_to, self.bytes) = (None, None, 0);
+        let deliveries = self.state.reader.commit_streams(cursor, change).await?;
+        let mut streams: Vec<StreamId> = deliveries.iter().map(|it| it.stream).collect();
+        streams.dedup();
+        if let Some(deliverer) = self.context.deliverer.get() {
+            streams.iter().for_each(|id| deliverer.wake(*id));
+        }
+        self.delivered.extend(streams);
+        Ok(())
+    }
+
+    pub(super) fn is_member(&self, id: StreamId) -> bool {
+        let registry = self.context.registry.read();
+        let Some(entry) = registry.get(id) else { return false };
+        match (self.members, entry.modes.get(&self.chain)) {
+            (Members::Class(class), Some(Mode::Shared(shared))) => class == *shared,
+            (Members::One(one), Some(Mode::Own)) => one == id,
+            _ => false,
+        }
+    }
+
+    pub(super) fn has_members(&self) -> bool {
+        match self.members {
+            Members::Class(class) => self.context.registry.read().has_members(self.chain, class),
+            Members::One(_) => true,
+        }
+    }
+
+    /// Of members that are matched at all.
+    pub(super) fn matches(&self, block: &Block, parts: Parts) -> Vec<BlockMatch> {
+        let registry = self.context.registry.read();
+        let only = |slot| {
+            let Some(entry) = registry.at(slot) else { return false };
+            let mode = entry.modes.get(&self.chain);
+            let is_mine = match self.members {
+                Members::Class(class) => mode == Some(&Mode::Shared(class)),
+                Members::One(id) => mode == Some(&Mode::Own) && entry.id == id,
+            };
+            is_mine && entry.record.status.is_matched()
+        };
+        match_block(MatchQuery {
+            index: &registry.index,
+            chain: self.chain,
+            block,
+            spam: &self.context.spam,
+            only: &only,
+            parts,
+        })
+    }
+}
