@@ -77,7 +77,7 @@ async function prices() {
 }
 
 async function streams() {
-  await nodeTests('clients/streams.test.mjs');
+  for (const file of ['streams', 'streams_live', 'streams_calls', 'streams_reorg', 'streams_join', 'streams_docs']) await nodeTests(`clients/${file}.test.mjs`);
   const { STREAMS_ENV, startReceiver } = await import('./support/receiver.mjs');
   const anvil = await startAnvil('streams-python-node');
   const headwater = await startHeadwater('streams-python', [anvil.url], { env: STREAMS_ENV });
@@ -95,6 +95,7 @@ async function rig() {
   const why = await prepare();
   if (why) return skip('the chain rig', why);
   await nodeTests('rig/rig.test.mjs');
+  await nodeTests('rig/streams.test.mjs');
 }
 
 const suites = { clients, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, rig };

@@ -13,6 +13,7 @@ mod raw_block;
 mod sizes;
 mod stages;
 mod storm;
+mod streams;
 mod trades;
 
 use std::path::PathBuf;
@@ -82,12 +83,12 @@ enum Command {
         #[arg(long, default_value_t = 5)]
         rounds: usize,
     },
-    /// (g) Token prices: against a bare server, and with many pools
+    /// (h) Token prices: against a bare server, and with many pools
     Price {
         #[arg(long)]
         headwater: PathBuf,
     },
-    /// (h) A client's answers while strangers hold connections, against its answers without them
+    /// (i) A client's answers while strangers hold connections, against its answers without them
     Storm {
         #[arg(long)]
         headwater: PathBuf,
@@ -99,15 +100,32 @@ enum Command {
         #[arg(long, default_value = "-n 1024", allow_hyphen_values = true)]
         file_limit: String,
     },
+    /// Streams: matching, deliveries, latency, ingest with and without them
+    Streams {
+        #[arg(long)]
+        headwater: PathBuf,
+        #[arg(long, default_value_t = 1_000)]
+        streams: usize,
+        #[arg(long, default_value_t = 15)]
+        slow_blocks: usize,
+        #[arg(long, default_value_t = 120)]
+        quick_blocks: usize,
+    },
     /// The bare server of (b)
     #[command(hide = true)]
     Bare { address: String, file: PathBuf },
+    /// The receiver of streams
+    #[command(hide = true)]
+    Receive { address: String },
 }
 
 fn main() -> Result<()> {
     let command = Cli::parse().command;
     if let Command::Bare { address, file } = &command {
         return pages::bare(address, file);
+    }
+    if let Command::Receive { address } = &command {
+        return streams::receive(address);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -146,7 +164,17 @@ fn main() -> Result<()> {
                 })
                 .await
             }
-            Command::Bare { .. } => Ok(()),
+            Command::Streams { headwater, streams, slow_blocks, quick_blocks } => {
+                let headwater = &headwater;
+                streams::run(&streams::StreamOptions {
+                    headwater,
+                    streams,
+                    slow_blocks,
+                    quick_blocks,
+                })
+                .await
+            }
+            Command::Bare { .. } | Command::Receive { .. } => Ok(()),
         }
     })
 }

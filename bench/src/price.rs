@@ -1,4 +1,4 @@
-//! (g) The price of tokens with 1, 10 and 1,000 pools: the newest one against a bare server that sends
+//! (h) The price of tokens with 1, 10 and 1,000 pools: the newest one against a bare server that sends
 //! the same bytes, and what one costs when nothing is kept, now and at older blocks.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! (h) A client's answers while strangers by the thousand hold connections, against its answers without them.
+//! (i) A client's answers while strangers by the thousand hold connections, against its answers without them.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -73,7 +73,7 @@ pub async fn run(options: &StormOptions<'_>) -> Result<()> {
     let (a, b) = (at(&quiet, 0.99), at(&stormy, 0.99));
     let StormOptions { strangers, file_limit, .. } = options;
     say(&format!(
-        "(h) {strangers} strangers under ulimit {file_limit}, a question every {} ms: \
+        "(i) {strangers} strangers under ulimit {file_limit}, a question every {} ms: \
          p50 {:.1} ms (quiet {:.1}), p99 {b:.1} ms (quiet {a:.1}, x{:.1}), max {:.1} ms; {} answers, {} attempts again; \
          strangers connected {} times, {} ended by the server; resident {before_mib:.0} MiB before, {during_mib:.0} during, {:.0} after; \
          {before_blocks} blocks stored before, {during_blocks} at the end of it",

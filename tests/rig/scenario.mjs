@@ -6,12 +6,12 @@ import { rpc } from '../support/http.mjs';
 import { anvilBinary, freePort, sleep } from '../support/processes.mjs';
 import { rigFolder } from './prepare.mjs';
 
-export async function startScenario({ seed, blocks, txs, blockMs }) {
+export async function startScenario({ seed, blocks, txs, blockMs, reorgs }) {
   const port = await freePort(), out = path.join(rigFolder, 'out', `test-${seed}`), url = `http://127.0.0.1:${port}`;
   const pidFile = path.join(rigFolder, 'run', `anvil-${port}.pid`);
   fs.rmSync(pidFile, { force: true });
   const driver = spawn(process.execPath, [
-    'scripts/scenario.mjs', '--seed', String(seed), '--blocks', String(blocks), '--txs', String(txs), '--port', String(port), '--out', out, '--block-ms', String(blockMs), '--keep',
+    'scripts/scenario.mjs', '--seed', String(seed), '--blocks', String(blocks), '--txs', String(txs), '--port', String(port), '--out', out, '--block-ms', String(blockMs), '--keep', ...(reorgs ? ['--reorgs', reorgs.join(',')] : []),
   ], { cwd: rigFolder, env: { ...process.env, ANVIL: anvilBinary() }, stdio: ['ignore', 'ignore', 'inherit'] });
   const ended = new Promise((done) => driver.on('exit', done));
   const stop = () => {

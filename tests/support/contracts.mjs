@@ -2,18 +2,28 @@
 // in one way that a trace must show; the last two sell NFTs. Arguments are plain 32-byte words.
 
 const OPCODES = {
-  STOP: '00', MUL: '02', SUB: '03', DIV: '04', SGT: '13', EQ: '14', ISZERO: '15', ORIGIN: '32', CALLER: '33', CALLVALUE: '34', CALLDATALOAD: '35', CALLDATASIZE: '36', CALLDATACOPY: '37', CODECOPY: '39', POP: '50', MSTORE: '52', MSTORE8: '53', JUMPI: '57',
-  GAS: '5a', JUMPDEST: '5b', LOG1: 'a1', LOG3: 'a3', LOG4: 'a4', CREATE: 'f0', CALL: 'f1', RETURN: 'f3', CREATE2: 'f5', REVERT: 'fd', SELFDESTRUCT: 'ff',
+  STOP: '00', ADD: '01', MUL: '02', SUB: '03', DIV: '04', LT: '10', SGT: '13', EQ: '14', ISZERO: '15', SHR: '1c', ORIGIN: '32', CALLER: '33', CALLVALUE: '34', CALLDATALOAD: '35', CALLDATASIZE: '36', CALLDATACOPY: '37', CODECOPY: '39',
+  NUMBER: '43', POP: '50', MLOAD: '51', MSTORE: '52', MSTORE8: '53', SLOAD: '54', SSTORE: '55', JUMP: '56', JUMPI: '57', GAS: '5a', JUMPDEST: '5b', DUP1: '80', DUP2: '81', DUP3: '82', DUP4: '83', DUP5: '84', DUP6: '85',
+  LOG0: 'a0', LOG1: 'a1', LOG2: 'a2', LOG3: 'a3', LOG4: 'a4', CREATE: 'f0', CALL: 'f1', RETURN: 'f3', CREATE2: 'f5', REVERT: 'fd', SELFDESTRUCT: 'ff',
 };
 
-/** Words of assembly to hex; a number is pushed as one byte, a hash as 32. */
-const push = (word) => (word.length === 66 ? '7f' + word.slice(2) : '60' + Number(word).toString(16).padStart(2, '0'));
-const assemble = (source) => source.trim().split(/\s+/).map((word) => OPCODES[word] ?? push(word)).join('');
+/** Words of assembly to hex. A number is pushed as one byte, hex with all of its bytes; `name:` is a place to jump to, `@name` pushes it. */
+const push = (word) => (word.startsWith('0x') ? (0x5e + word.length / 2).toString(16) + word.slice(2) : '60' + Number(word).toString(16).padStart(2, '0'));
+export function assemble(source) {
+  const words = source.trim().split(/\s+/), places = new Map();
+  const code = (word) => (word.endsWith(':') ? OPCODES.JUMPDEST : word.startsWith('@') ? '61' + (places.get(word.slice(1)) ?? 0).toString(16).padStart(4, '0') : OPCODES[word] ?? push(word));
+  let at = 0;
+  for (const word of words) {
+    if (word.endsWith(':')) places.set(word.slice(0, -1), at);
+    at += code(word).length / 2;
+  }
+  return words.map(code).join('');
+}
 
 /** Code that puts `runtime` at the new address. */
 export const initcode = (runtime) => {
-  const bytes = runtime.length / 2;
-  return '0x' + assemble(`${bytes} 12 0 CODECOPY ${bytes} 0 RETURN`) + runtime;
+  const bytes = runtime.length / 2, size = bytes < 256 ? String(bytes) : '0x' + bytes.toString(16).padStart(4, '0');
+  return '0x' + assemble(`${size} ${bytes < 256 ? 12 : 14} 0 CODECOPY ${size} 0 RETURN`) + runtime;
 };
 
 const HALF = '2 CALLVALUE DIV';

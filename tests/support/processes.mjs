@@ -42,6 +42,8 @@ export function anvilBinary() {
   return [process.env.ANVIL, packaged].find((file) => file && fs.existsSync(file));
 }
 
+export const headwaterBinary = () => path.resolve(process.env.HEADWATER_BIN ?? path.join(repository, 'target/debug/headwater'));
+
 function start(command, args, options) {
   const child = spawn(command, args, options);
   children.add(child);
@@ -79,7 +81,7 @@ export async function startAnvil(name, args = []) {
 export async function startHeadwater(name, nodes, { data, env = {}, args = [] } = {}) {
   const folder = data ?? emptyFolder(name);
   const log = fs.openSync(path.join(folder, '..', `${path.basename(folder)}.headwater.log`), data ? 'a' : 'w');
-  const child = start(process.env.HEADWATER_BIN ?? path.join(repository, 'target/debug/headwater'), [
+  const child = start(headwaterBinary(), [
     'serve', '--listen', '127.0.0.1:0', '--data', folder, ...nodes.flatMap((url) => ['--rpc', `eth=${url}`]), ...args,
   ], { stdio: ['ignore', 'pipe', log], env: { ...process.env, HEADWATER__AUTH__BOOTSTRAP_KEY: KEY, HEADWATER__RPC__POLL_MS: '100', HEADWATER__LISTEN__DRAIN_NOTICE_MS: '0', ...env } });
   const url = await new Promise((done, fail) => {

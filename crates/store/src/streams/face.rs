@@ -1,6 +1,7 @@
 //! What can be asked of a store about streams.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use alloy_primitives::Address;
 use bytes::Bytes;
@@ -91,26 +92,15 @@ impl Store {
         }
     }
 
-    /// Matches that wait for confirmation, of blocks up to `number`, lowest first; of one stream or of all.
+    /// Matches that wait for confirmation or for traces, lowest block first; of one stream or of all.
     pub async fn kept_matches(
         &self,
         chain: ChainId,
-        up_to: u64,
+        blocks: RangeInclusive<u64>,
         stream: Option<StreamId>,
     ) -> Result<Vec<KeptMatch>, Error> {
         match &self.engine {
-            Engine::Embedded(store) => may_block(|| store.kept_matches(chain, up_to, stream)),
-        }
-    }
-
-    /// Of one block, of all streams.
-    pub async fn kept_matches_at(
-        &self,
-        chain: ChainId,
-        number: u64,
-    ) -> Result<Vec<KeptMatch>, Error> {
-        match &self.engine {
-            Engine::Embedded(store) => may_block(|| store.kept_matches_at(chain, number)),
+            Engine::Embedded(store) => may_block(|| store.kept_matches(chain, blocks, stream)),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::stream_made::*;
 on_every_engine!(
     pruning_takes_what_ended_and_leaves_what_waits,
     pruning_stops_at_its_limit,
+    pruning_takes_what_waits_for_traces_only,
     removing_a_stream_removes_all_of_it_and_nothing_else,
     all_of_it_is_there_after_opening_again_and_after_a_crash,
     all_of_it_is_in_a_backup,
@@ -41,7 +42,7 @@ async fn all_of(store: &Store, id: StreamId, tenant: &str) -> String {
         store.stream_queue(id).await.unwrap(),
         store.stream_totals(id).await.unwrap(),
         store.stream_addresses(id, None, usize::MAX).await.unwrap(),
-        store.kept_matches(CHAIN, u64::MAX, Some(id)).await.unwrap(),
+        store.kept_matches(CHAIN, 0..=u64::MAX, Some(id)).await.unwrap(),
         store.attempts_page(attempts).await.unwrap(),
         store.failed_page(failed).await.unwrap(),
     )
@@ -107,7 +108,7 @@ async fn pruning_takes_what_ended_and_leaves_what_waits(engine: Engine) {
     assert_eq!(store.due_retries(500, BTreeSet::new(), 9).await.unwrap(), [(500, A, 3)]);
     assert_eq!(listed(store, A).await, (vec![], vec![(3, 102)]), "it still stands as failed");
     assert_eq!(store.stream_queue(A).await.unwrap(), queue);
-    assert_eq!(store.kept_matches(CHAIN, 4, None).await.unwrap().len(), 1);
+    assert_eq!(store.kept_matches(CHAIN, 0..=4, None).await.unwrap().len(), 1);
     // The chain of digests goes on.
     let mut matcher = Matcher::open(store, &format!("of {A}")).await;
     let next = matcher.deliver(vec![confirmed(A, 5)]).await;
@@ -119,7 +120,7 @@ async fn pruning_takes_what_ended_and_leaves_what_waits(engine: Engine) {
     assert_eq!(seqs(store, A).await, [0; 0]);
     assert_eq!(listed(store, A).await, (vec![], vec![]));
     // The match holds its own bodies.
-    let kept = store.kept_matches(CHAIN, 4, Some(A)).await.unwrap();
+    let kept = store.kept_matches(CHAIN, 0..=4, Some(A)).await.unwrap();
     assert_eq!(
         kept[0].parts.iter().map(|(_, body)| body.clone()).collect::<Vec<Bytes>>(),
         ["first", "second"]
@@ -150,6 +151,33 @@ async fn pruning_stops_at_its_limit(engine: Engine) {
     assert_eq!(store.prune_deliveries(9999, 1200).await.unwrap(), 800);
     assert_eq!(store.prune_deliveries(9999, 1200).await.unwrap(), 0);
     assert_eq!((left(A).await, left(Z).await), (0, 0));
+    assert!(store.check(|_| ()).await.unwrap().holds());
+}
+
+async fn pruning_takes_what_waits_for_traces_only(engine: Engine) {
+    let home = Home::new(engine).await;
+    let store = home.store();
+    put_streams(store, &[A]).await;
+    let mut matcher = Matcher::open(store, "live").await;
+    let untraced = |number| {
+        let mut delivery = confirmed(A, number);
+        delivery.meta.traces_missing = true;
+        delivery
+    };
+    // Of block 1 nothing but traces is to come; block 3 is not confirmed yet.
+    let marker = store::NewMatch { parts: Vec::new(), ..a_match(A, 1, Some(0)) };
+    let keep = vec![marker, a_match(A, 3, Some(1))];
+    let deliveries = vec![untraced(1), untraced(3)];
+    matcher.commit(StreamChange { deliveries, keep, ..StreamChange::default() }).await;
+    let kept = async || {
+        let kept = store.kept_matches(CHAIN, 0..=9, None).await.unwrap();
+        kept.iter().map(|kept| kept.number).collect::<Vec<_>>()
+    };
+    assert_eq!(kept().await, [1, 3]);
+    let ended = [1, 2].map(|seq| delivered((A, seq), 1, 100));
+    store.record_attempts(ended.into()).await.unwrap();
+    assert_eq!(store.prune_deliveries(101, 99).await.unwrap(), 2);
+    assert_eq!(kept().await, [3], "nothing can amend a delivery that is forgotten");
     assert!(store.check(|_| ()).await.unwrap().holds());
 }
 

@@ -116,7 +116,7 @@ async fn a_reader_that_was_moved_writes_nothing_of_a_commit(engine: Engine) {
     assert_eq!(home.store().streams().await.unwrap(), [stream(A, "ours")]);
     assert_eq!(home.store().deliveries(A, 0, 9).await.unwrap(), made);
     assert_eq!(home.store().delivery_body(A, 2).await.unwrap(), None);
-    assert_eq!(home.store().kept_matches(CHAIN, u64::MAX, None).await.unwrap(), []);
+    assert_eq!(home.store().kept_matches(CHAIN, 0..=u64::MAX, None).await.unwrap(), []);
     assert_eq!(home.store().stream_queue(A).await.unwrap(), queue);
     assert_eq!(Matcher::open(home.store(), "live").await.reader.committed(), committed);
     // The same by the one who may.
@@ -155,22 +155,22 @@ async fn matches_are_kept_and_removed_with_the_commit(engine: Engine) {
     home.reopen().await;
     let store = home.store();
     let at_5 = [kept(A, 5, Some(1)), kept(B, 5, None), kept(Z, 5, Some(2))];
-    assert_eq!(store.kept_matches_at(CHAIN, 5).await.unwrap(), at_5);
-    assert_eq!(store.kept_matches_at(CHAIN, 6).await.unwrap(), []);
-    assert_eq!(store.kept_matches(CHAIN, 4, None).await.unwrap(), []);
-    assert_eq!(store.kept_matches(CHAIN, 6, None).await.unwrap(), at_5);
+    assert_eq!(store.kept_matches(CHAIN, 5..=5, None).await.unwrap(), at_5);
+    assert_eq!(store.kept_matches(CHAIN, 6..=6, None).await.unwrap(), []);
+    assert_eq!(store.kept_matches(CHAIN, 0..=4, None).await.unwrap(), []);
+    assert_eq!(store.kept_matches(CHAIN, 0..=6, None).await.unwrap(), at_5);
     let all = [&at_5[..], &[kept(Z, 7, Some(3))]].concat();
-    assert_eq!(store.kept_matches(CHAIN, u64::MAX, None).await.unwrap(), all);
-    let of_z = store.kept_matches(CHAIN, u64::MAX, Some(Z)).await.unwrap();
+    assert_eq!(store.kept_matches(CHAIN, 0..=u64::MAX, None).await.unwrap(), all);
+    let of_z = store.kept_matches(CHAIN, 0..=u64::MAX, Some(Z)).await.unwrap();
     assert_eq!(of_z, [kept(Z, 5, Some(2)), kept(Z, 7, Some(3))]);
-    assert_eq!(store.kept_matches(CHAIN, 6, Some(Z)).await.unwrap(), of_z[..1]);
-    assert_eq!(store.kept_matches(OTHER_CHAIN, u64::MAX, None).await.unwrap(), []);
-    assert_eq!(store.kept_matches(OTHER_CHAIN, u64::MAX, Some(Z)).await.unwrap(), []);
+    assert_eq!(store.kept_matches(CHAIN, 0..=6, Some(Z)).await.unwrap(), of_z[..1]);
+    assert_eq!(store.kept_matches(OTHER_CHAIN, 0..=u64::MAX, None).await.unwrap(), []);
+    assert_eq!(store.kept_matches(OTHER_CHAIN, 0..=u64::MAX, Some(Z)).await.unwrap(), []);
     let mut matcher = Matcher::open(store, "live").await;
     let remove = vec![(5, Z), (7, Z), (5, A), (9, A)];
     matcher.commit(StreamChange { remove, ..StreamChange::default() }).await;
-    assert_eq!(store.kept_matches(CHAIN, u64::MAX, None).await.unwrap(), [kept(B, 5, None)]);
-    assert_eq!(store.kept_matches(CHAIN, u64::MAX, Some(Z)).await.unwrap(), []);
+    assert_eq!(store.kept_matches(CHAIN, 0..=u64::MAX, None).await.unwrap(), [kept(B, 5, None)]);
+    assert_eq!(store.kept_matches(CHAIN, 0..=u64::MAX, Some(Z)).await.unwrap(), []);
 }
 
 async fn a_reader_is_retired_with_the_commit_of_another(engine: Engine) {
@@ -216,7 +216,7 @@ async fn what_is_of_a_stream_that_is_gone_is_left_out(engine: Engine) {
     let made = matcher.commit(change).await;
     assert_eq!(made.iter().map(|it| (it.stream, it.seq)).collect::<Vec<_>>(), [(A, 1)]);
     assert_eq!(home.store().streams().await.unwrap(), [stream(A, "ours")]);
-    let matches = home.store().kept_matches(CHAIN, u64::MAX, None).await.unwrap();
+    let matches = home.store().kept_matches(CHAIN, 0..=u64::MAX, None).await.unwrap();
     assert_eq!(matches, [kept(A, 2, Some(1))]);
     for id in [B, Z] {
         assert_eq!(home.store().stream_queue(id).await.unwrap(), QueueState::default());

@@ -49,6 +49,8 @@ pub struct MatcherState {
     /// After the last event that was dealt with; the store may not know of it while nothing came of it.
     done: Option<ReaderCursor>,
     unsaved: usize,
+    /// Matches of blocks below this one are confirmed: those that still wait, wait for traces.
+    pub(super) confirmed_below: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -63,7 +65,7 @@ pub enum Progress {
 
 impl MatcherState {
     pub fn new(reader: Reader) -> Self {
-        MatcherState { reader, waiting: None, done: None, unsaved: 0 }
+        MatcherState { reader, waiting: None, done: None, unsaved: 0, confirmed_below: 0 }
     }
 
     /// The first block that has not been matched.
@@ -102,8 +104,6 @@ pub struct Step<'a> {
     pub(super) change: StreamChange,
     pub(super) last: Option<ReaderCursor>,
     pub(super) first_number: Option<u64>,
-    /// Blocks up to here were confirmed by what is not written yet.
-    pub(super) confirmed_to: Option<u64>,
     pub(super) bytes: usize,
     delivered: Vec<StreamId>,
 }
@@ -124,7 +124,6 @@ impl<'a> Step<'a> {
             change,
             last: None,
             first_number: None,
-            confirmed_to: None,
             bytes: 0,
             delivered: Vec::new(),
         }
@@ -227,7 +226,7 @@ impl<'a> Step<'a> {
             return Ok(());
         }
         (self.state.done, self.state.unsaved) = (None, 0);
-        (self.first_number, self.confirmed_to, self.bytes) = (None, None, 0);
+        (self.first_number, self.bytes) = (None, 0);
         let deliveries = self.state.reader.commit_streams(cursor, change).await?;
         let mut streams: Vec<StreamId> = deliveries.iter().map(|it| it.stream).collect();
         streams.dedup();

@@ -134,11 +134,14 @@ impl Step<'_> {
             Members::One(id) => Some(id),
             Members::Class(_) => None,
         };
-        let kept = self.context.store.kept_matches(self.chain, up_to, one).await?;
-        let done = self.confirmed_to.replace(up_to);
-        for kept in kept.into_iter().filter(|kept| done.is_none_or(|done| kept.number > done)) {
+        let blocks = self.state.confirmed_below..=up_to;
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        for kept in self.context.store.kept_matches(self.chain, blocks, one).await? {
             self.confirm_one(kept).await?;
         }
+        self.state.confirmed_below = up_to.saturating_add(1);
         Ok(())
     }
 
@@ -169,7 +172,8 @@ impl Step<'_> {
     }
 
     pub(super) async fn revert(&mut self, event: &Event) -> Result<(), Error> {
-        for kept in self.context.store.kept_matches_at(self.chain, event.number).await? {
+        self.state.confirmed_below = self.state.confirmed_below.min(event.number);
+        for kept in self.kept_at(event.number).await? {
             if kept.hash == event.hash && self.is_member(kept.stream) {
                 self.drop_match(kept)?;
             }
@@ -214,28 +218,53 @@ impl Step<'_> {
         let mut matches = self.matches(&block, Parts::INTERNALS_ONLY);
         enrich::enrich(self.context, self.chain, event, &mut matches).await;
         let is_confirmed = self.is_confirmed(event.number).await?;
-        let kept = self.context.store.kept_matches_at(self.chain, event.number).await?;
+        let mut kept = self.kept_at(event.number).await?;
+        kept.retain(|kept| kept.hash == event.hash && self.is_member(kept.stream));
         self.first_number.get_or_insert(event.number);
         for found in &matches {
-            let known = kept.iter().find(|it| it.stream == found.plan.id && it.hash == event.hash);
-            if known.is_some_and(|it| !it.traces_missing) {
+            let place = kept.iter().position(|it| it.stream == found.plan.id);
+            let known = place.map(|place| kept.swap_remove(place));
+            if known.as_ref().is_some_and(|it| !it.traces_missing) {
                 continue;
             }
             self.amend_one(found, event, known, BlockState { block: &block, is_confirmed });
         }
+        kept.into_iter().filter(|it| it.traces_missing).for_each(|it| self.stop_waiting(it));
         Ok(())
+    }
+
+    async fn kept_at(&self, number: u64) -> Result<Vec<KeptMatch>, Error> {
+        self.context.store.kept_matches(self.chain, number..=number, None).await
+    }
+
+    /// The traces came and add nothing.
+    fn stop_waiting(&mut self, kept: KeptMatch) {
+        let KeptMatch { stream, number, hash, first_seq, parts, .. } = kept;
+        if parts.is_empty() {
+            self.change.remove.push((number, stream));
+            return;
+        }
+        self.change.keep.push(NewMatch {
+            stream,
+            number,
+            hash,
+            traces_missing: false,
+            first_delivery: None,
+            first_seq,
+            parts,
+        });
     }
 
     fn amend_one(
         &mut self,
         found: &BlockMatch,
         event: &Event,
-        known: Option<&KeptMatch>,
+        known: Option<KeptMatch>,
         at: BlockState<'_>,
     ) {
         let stream = found.plan.id;
         let parts = self.parts(found, event, &at);
-        let amends = known.and_then(|it| it.first_seq);
+        let amends = known.as_ref().and_then(|it| it.first_seq);
         let is_sent = at.is_confirmed || found.plan.definition.include_unconfirmed;
         let kind =
             if at.is_confirmed { DeliveryKind::Confirmed } else { DeliveryKind::Unconfirmed };
@@ -248,7 +277,7 @@ impl Step<'_> {
             return;
         }
         // When it is confirmed, all of it is.
-        let before = known.map(|it| it.parts.clone()).unwrap_or_default();
+        let before = known.map(|it| it.parts).unwrap_or_default();
         self.change.keep.push(NewMatch {
             stream,
             number: event.number,

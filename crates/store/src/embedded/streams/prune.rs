@@ -48,6 +48,7 @@ impl Store {
                 continue;
             };
             let tenant = keys::tenant(&row.tenant);
+            batch.drop_marker(stream, seq)?;
             batch.drop_delivery(&tenant, stream, seq)?;
             pruned += 1;
         }

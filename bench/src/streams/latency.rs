@@ -1,0 +1,130 @@
+//! (d) From a block's birth at the node to its webhook at the receiver, and (e) whether a receiver that is dead
+//! delays the others.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use anyhow::Result;
+use testkit::SimConfig;
+
+use super::host::Host;
+use super::receiver::{Receiver, now_us};
+use super::{StreamOptions, quantile};
+use crate::say;
+
+const QUICK: Duration = Duration::from_millis(250);
+const SLOW: Duration = Duration::from_secs(12);
+
+fn busy() -> SimConfig {
+    SimConfig { txs_per_block: 150, wallets: 2_000, ..SimConfig::seeded(5) }
+}
+
+pub async fn paces(options: &StreamOptions<'_>) -> Result<()> {
+    for (pace, blocks) in [(QUICK, options.quick_blocks), (SLOW, options.slow_blocks)] {
+        let receiver = Receiver::start().await?;
+        let host = Host::start(options.headwater, busy()).await?;
+        host.streams(&receiver, 10, 200).await?;
+        let times = follow(&host, &receiver, pace, blocks).await?;
+        say(&format!(
+            "streams (d) block to webhook, {blocks} blocks of 150 transactions with traces, one every {:.2} s, 10 streams: \
+             p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms, {} webhooks",
+            pace.as_secs_f64(),
+            quantile(&times, 0.5),
+            quantile(&times, 0.99),
+            quantile(&times, 1.0),
+            times.len()
+        ))?;
+        host.stop()?;
+    }
+    Ok(())
+}
+
+pub async fn dead_receiver(options: &StreamOptions<'_>) -> Result<()> {
+    let mut results = Vec::new();
+    for dead in [false, true, false, true] {
+        let receiver = Receiver::start().await?;
+        let host = Host::start(options.headwater, busy()).await?;
+        host.streams(&receiver, options.streams, 2).await?;
+        // A test call is answered; after that the host takes connections and never says a word.
+        let silent = Silent::start().await?;
+        if dead {
+            let wallets = testkit::read(&host.chain).wallets();
+            host.stream(&silent.url, &wallets).await?;
+        }
+        let times = follow(&host, &receiver, QUICK, options.quick_blocks).await?;
+        let (p50, p99) = (quantile(&times, 0.5), quantile(&times, 0.99));
+        let name = if dead { "one of them dead" } else { "all alive" };
+        results.push(format!(
+            "  {name:18} p50 {p50:6.1} ms  p99 {p99:6.1} ms  {} webhooks",
+            times.len()
+        ));
+        host.stop()?;
+    }
+    say(&format!(
+        "streams (e) {} receivers, block to webhook of the others, a block every 0.25 s",
+        options.streams
+    ))?;
+    results.iter().try_for_each(|line| say(line))
+}
+
+/// Milliseconds of every webhook that tells of a new block, sorted.
+async fn follow(
+    host: &Host,
+    receiver: &Receiver,
+    pace: Duration,
+    blocks: usize,
+) -> Result<Vec<f64>> {
+    let mut born = HashMap::new();
+    let mut ticks = tokio::time::interval(pace);
+    ticks.tick().await;
+    for _ in 0..blocks {
+        ticks.tick().await;
+        host.extend(1);
+        // The block is made and announced when `extend` returns.
+        born.insert(host.head(), now_us());
+    }
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let seen = receiver.times().await?;
+    let mut times: Vec<f64> = seen
+        .values()
+        .flatten()
+        .filter_map(|(block, at)| born.get(block).map(|born| at.saturating_sub(*born) as f64 / 1e3))
+        .collect();
+    anyhow::ensure!(!times.is_empty(), "no webhook came");
+    times.sort_by(f64::total_cmp);
+    Ok(times)
+}
+
+/// Answers the first request and no other.
+struct Silent {
+    url: String,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Silent {
+    async fn start() -> Result<Self> {
+        let listener = tokio::net::TcpListener::bind("127.2.0.1:0").await?;
+        let url = format!("http://{}/dead", listener.local_addr()?);
+        let task = tokio::spawn(async move {
+            use tokio::io::{AsyncReadExt, AsyncWriteExt};
+            let mut held = Vec::new();
+            while let Ok((mut stream, _)) = listener.accept().await {
+                if held.is_empty() {
+                    let mut buffer = vec![0; 1 << 16];
+                    let _ = stream.read(&mut buffer).await;
+                    let answer =
+                        b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+                    let _ = stream.write_all(answer).await;
+                }
+                held.push(stream);
+            }
+        });
+        Ok(Silent { url, task })
+    }
+}
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

@@ -1,0 +1,127 @@
+//! (c) Deliveries a second against bare POSTs of the same bytes, and (f) ingest with streams against ingest without.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use bytes::Bytes;
+use testkit::SimConfig;
+
+use super::StreamOptions;
+use super::host::Host;
+use super::receiver::Receiver;
+use crate::ingest_rate::wait_until;
+use crate::say;
+
+/// As many streams as connections of the bare client: first attempts of a stream come one after another.
+const SENDERS: usize = 64;
+const BLOCKS: usize = 400;
+const ROUNDS: usize = 3;
+
+pub async fn deliveries(headwater: &Path) -> Result<()> {
+    let (mut ours, mut bare, mut bytes) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..ROUNDS {
+        let receiver = Receiver::start().await?;
+        // Every block concerns every stream.
+        let config = SimConfig { txs_per_block: 20, wallets: 200, ..SimConfig::seeded(5) };
+        let host = Host::start(headwater, config).await?;
+        host.streams(&receiver, SENDERS, 100).await?;
+        let began = Instant::now();
+        host.extend(BLOCKS);
+        let count = settled(&receiver).await?;
+        ours.push(count as f64 / (began.elapsed() - QUIET).as_secs_f64());
+        let body = receiver.last().await?;
+        bytes = body.len();
+        host.stop()?;
+        bare.push(post(&receiver, &body, count).await?);
+    }
+    let best = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
+    let (ours, bare) = (best(&ours), best(&bare));
+    say(&format!(
+        "streams (c) {SENDERS} streams, {BLOCKS} blocks at once, from the node to the receiver: {ours:.0} deliveries/s; \
+         bare POSTs of the same {bytes} bytes over {SENDERS} connections: {bare:.0}/s; {:.0} %, best of {ROUNDS} each",
+        100.0 * ours / bare
+    ))
+}
+
+/// So long nothing came: all is there.
+const QUIET: Duration = Duration::from_secs(3);
+
+async fn settled(receiver: &Receiver) -> Result<u64> {
+    let (mut last, mut since) = (0, Instant::now());
+    let began = Instant::now();
+    loop {
+        let now = receiver.deliveries().await?;
+        if now != last {
+            (last, since) = (now, Instant::now());
+        } else if since.elapsed() >= QUIET && now > 0 {
+            return Ok(now);
+        }
+        anyhow::ensure!(
+            began.elapsed() < Duration::from_secs(300),
+            "no end after {now} deliveries"
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn post(receiver: &Receiver, body: &Bytes, count: u64) -> Result<f64> {
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let left = Arc::new(AtomicU64::new(count));
+    let began = Instant::now();
+    let mut tasks = Vec::new();
+    for number in 0..SENDERS {
+        let (client, left, body) = (client.clone(), left.clone(), body.clone());
+        let url = receiver.url(number);
+        tasks.push(tokio::spawn(async move {
+            while left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
+                .is_ok()
+            {
+                let request = client.post(&url).header("content-type", "application/json");
+                let response = request.header("x-sequence", "1").body(body.clone()).send().await?;
+                anyhow::ensure!(response.status().is_success());
+                response.bytes().await?;
+            }
+            Ok(())
+        }));
+    }
+    for task in tasks {
+        task.await??;
+    }
+    Ok(count as f64 / began.elapsed().as_secs_f64())
+}
+
+pub async fn ingest(options: &StreamOptions<'_>) -> Result<()> {
+    const MORE: usize = 1_500;
+    let (mut with, mut without) = (0.0, 0.0);
+    let mut delivered = 0;
+    for _ in 0..ROUNDS {
+        for streams in [0, options.streams] {
+            let receiver = Receiver::start().await?;
+            let config = SimConfig { txs_per_block: 150, wallets: 20_000, ..SimConfig::seeded(5) };
+            let host = Host::start(options.headwater, config).await?;
+            host.streams(&receiver, streams, 2).await?;
+            // The blocks are there at once, so that nothing but the server is measured.
+            host.extend(MORE);
+            let began = Instant::now();
+            wait_until(&host.server.url, "sim", host.head() + 1).await?;
+            let rate: f64 = MORE as f64 / began.elapsed().as_secs_f64();
+            if streams == 0 {
+                without = f64::max(without, rate);
+            } else {
+                with = f64::max(with, rate);
+                delivered = settled(&receiver).await?;
+            }
+            host.stop()?;
+        }
+    }
+    say(&format!(
+        "streams (f) ingest of {MORE} blocks of 150 transactions: {with:.0} blocks/s with {} streams matching ({delivered} deliveries), \
+         {without:.0} without: {:.0} %, best of {ROUNDS} each",
+        options.streams,
+        100.0 * with / without
+    ))
+}
