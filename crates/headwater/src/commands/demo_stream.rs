@@ -1,5 +1,7 @@
 //! The demo's stream: webhooks to a receiver inside the same process, made through the server's own HTTP surface.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, ensure};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -47,11 +49,15 @@ impl DemoStream {
             stream.get("id").and_then(Value::as_str).context("the stream has no id")?.to_owned();
         let path = format!("/streams/evm/{id}/address");
         server.ask(reqwest::Method::POST, &path, json!({ "address": address })).await?;
+        server.until_delivered(&id).await?;
         let settings = server.ask(reqwest::Method::GET, "/settings", Value::Null).await?;
         let secret = settings.get("secretKey").and_then(Value::as_str).unwrap_or_default();
         Ok(DemoStream { id, secret: secret.to_owned(), receiver })
     }
 }
+
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+const DELIVERY_LOOKS: usize = 250;
 
 struct Asking<'a> {
     http: reqwest::Client,
@@ -60,6 +66,19 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
+    /// Until there is something to see; not for ever, since a demo without it is one all the same.
+    async fn until_delivered(&self, id: &str) -> Result<()> {
+        let path = format!("/streams/evm/{id}/deliveries?from=1&limit=1");
+        for _ in 0..DELIVERY_LOOKS {
+            let page = self.ask(reqwest::Method::GET, &path, Value::Null).await?;
+            if page.pointer("/result/0").is_some() {
+                break;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(())
+    }
+
     async fn ask(&self, method: reqwest::Method, path: &str, body: Value) -> Result<Value> {
         let request = self.http.request(method, format!("{}{path}", self.url));
         let request = request.header("x-api-key", self.key);

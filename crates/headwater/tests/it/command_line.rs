@@ -9,7 +9,7 @@ fn config_check_and_print_show_the_merged_settings_without_secrets() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("headwater.toml");
     let file = file.to_str().unwrap();
-    std::fs::write(file, "[api]\nlimit_max = 50\nlimit_default = 7\n[chains.eth]\nupstreams = [\"https://node.example/v3/secret-in-path\"]\n").unwrap();
+    std::fs::write(file, "[api]\nlimit_max = 50\nlimit_default = 7\n[streams]\nsecret_key = \"hush-on-disk\"\n[chains.eth]\nupstreams = [\"https://node.example/v3/hush-in-path\"]\n").unwrap();
     assert_eq!(run_well(["config", "check", "--config", file]), "the configuration is good\n");
     let printed = run_well([
         "config",
@@ -17,16 +17,17 @@ fn config_check_and_print_show_the_merged_settings_without_secrets() {
         "--config",
         file,
         "--rpc",
-        "polygon=wss://user:secret@two.example",
+        "polygon=wss://user:hush@two.example",
     ]);
     let table: toml::Table = printed.parse().unwrap();
     assert_eq!(table["api"]["limit_max"].as_integer(), Some(50));
     assert_eq!(table["api"]["cors"].as_bool(), Some(true));
     assert_eq!(table["auth"]["bootstrap_key"].as_str(), Some("(hidden)"));
+    assert_eq!(table["streams"]["secret_key"].as_str(), Some("(hidden)"));
     for shown in ["node.example", "two.example"] {
         assert!(printed.contains(shown), "{printed}");
     }
-    assert!(!printed.contains("secret") && !printed.contains(crate::process::KEY), "{printed}");
+    assert!(!printed.contains("hush") && !printed.contains(crate::process::KEY), "{printed}");
 }
 
 #[test]

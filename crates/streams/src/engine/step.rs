@@ -18,9 +18,6 @@ use crate::uuid::uuid_text;
 /// Written at once at most; a block is never split over two writes.
 const EVENTS_AT_ONCE: usize = 64;
 const BYTES_AT_ONCE: usize = 8 << 20;
-/// Steps of which nothing came, before the store is told of them.
-const UNSAVED_MAX: usize = 256;
-
 /// Which streams a matcher is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Members {
@@ -44,13 +41,21 @@ pub fn own_reader_name(id: StreamId) -> String {
 /// A journal reader and what it has not finished.
 pub struct MatcherState {
     pub reader: Reader,
-    /// A block without traces whose turn it is, and when it is matched all the same.
-    waiting: Option<(Event, Instant)>,
-    /// After the last event that was dealt with; the store may not know of it while nothing came of it.
+    /// A block without traces whose turn it is.
+    waiting: Option<Event>,
+    patience: Option<Patience>,
+    /// After the last event that was dealt with; the store is told when there is nothing else to do.
     done: Option<ReaderCursor>,
-    unsaved: usize,
     /// Matches of blocks below this one are confirmed: those that still wait, wait for traces.
     pub(super) confirmed_below: u64,
+}
+
+/// How long blocks wait for their traces. Those that were there when the wait began share its end, so that many without
+/// traces take no longer than one.
+#[derive(Clone, Copy)]
+struct Patience {
+    up_to: u64,
+    until: Instant,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -65,12 +70,12 @@ pub enum Progress {
 
 impl MatcherState {
     pub fn new(reader: Reader) -> Self {
-        MatcherState { reader, waiting: None, done: None, unsaved: 0, confirmed_below: 0 }
+        MatcherState { reader, waiting: None, patience: None, done: None, confirmed_below: 0 }
     }
 
     /// The first block that has not been matched.
     pub fn next_block(&self) -> Option<u64> {
-        let waiting = self.waiting.map(|(event, _)| event.number);
+        let waiting = self.waiting.map(|event| event.number);
         waiting.or_else(|| self.reader.cursor().map(|cursor| cursor.next))
     }
 
@@ -82,7 +87,6 @@ impl MatcherState {
     /// server is killed the moment after.
     pub async fn settle(&mut self) -> Result<(), Error> {
         if let Some(cursor) = self.done.take() {
-            self.unsaved = 0;
             self.reader.commit(cursor, Vec::new()).await?;
         }
         Ok(())
@@ -137,30 +141,34 @@ impl<'a> Step<'a> {
     }
 
     async fn go(&mut self) -> Result<Progress, Error> {
-        let mut moved = false;
+        let mut events = 0;
         for _ in 0..EVENTS_AT_ONCE {
             let Some(event) = self.next_event().await? else { break };
             if let Some(wait) = self.wait_for_traces(&event).await? {
                 self.flush().await?;
-                return Ok(if moved { Progress::Moved } else { Progress::Waits(wait) });
+                return Ok(if events > 0 { Progress::Moved } else { Progress::Waits(wait) });
             }
             if self.must_flush_before(&event) {
                 self.flush().await?;
             }
             self.handle(&event).await?;
             self.last = Some(event.cursor);
-            moved = true;
+            events += 1;
             if self.bytes >= BYTES_AT_ONCE {
                 break;
             }
         }
         self.flush().await?;
-        Ok(if moved { Progress::Moved } else { Progress::Idle })
+        // Nothing new, or much of it: the store learns how far this is, and may drop what lies behind.
+        if events == 0 || events == EVENTS_AT_ONCE {
+            self.state.settle().await?;
+        }
+        Ok(if events > 0 { Progress::Moved } else { Progress::Idle })
     }
 
     async fn next_event(&mut self) -> Result<Option<Event>, Error> {
         match self.state.waiting {
-            Some((event, _)) => Ok(Some(event)),
+            Some(event) => Ok(Some(event)),
             None => self.state.reader.next().await,
         }
     }
@@ -179,11 +187,17 @@ impl<'a> Step<'a> {
             self.state.waiting = None;
             return Ok(None);
         }
-        let patience = Duration::from_millis(self.context.config.traces_wait_ms);
-        let until =
-            self.state.waiting.map_or_else(|| Instant::now() + patience, |(_, until)| until);
-        let left = until.saturating_duration_since(Instant::now());
-        self.state.waiting = (!left.is_zero()).then_some((*event, until));
+        let patience = match self.state.patience.filter(|it| event.number <= it.up_to) {
+            Some(patience) => patience,
+            None => {
+                let newest = view.coverage(self.chain).await?.newest();
+                let wait = Duration::from_millis(self.context.config.traces_wait_ms);
+                let up_to = newest.unwrap_or_default().max(event.number);
+                *self.state.patience.insert(Patience { up_to, until: Instant::now() + wait })
+            }
+        };
+        let left = patience.until.saturating_duration_since(Instant::now());
+        self.state.waiting = (!left.is_zero()).then_some(*event);
         Ok((!left.is_zero()).then_some(left))
     }
 
@@ -220,12 +234,11 @@ impl<'a> Step<'a> {
         let change = std::mem::take(&mut self.change);
         let is_empty =
             change.deliveries.is_empty() && change.keep.is_empty() && change.remove.is_empty();
-        self.state.unsaved += 1;
-        if is_empty && self.state.unsaved < UNSAVED_MAX {
+        if is_empty {
             self.state.done = Some(cursor);
             return Ok(());
         }
-        (self.state.done, self.state.unsaved) = (None, 0);
+        self.state.done = None;
         (self.first_number, self.bytes) = (None, 0);
         let deliveries = self.state.reader.commit_streams(cursor, change).await?;
         let mut streams: Vec<StreamId> = deliveries.iter().map(|it| it.stream).collect();
