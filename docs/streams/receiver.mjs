@@ -12,7 +12,7 @@ function isOurs(headers, body) {
   if (!(age < 300)) return false;
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   const expected = createHmac('sha256', secret).update(signed).digest();
-  return headers['webhook-signature'].split(' ').some((signature) => {
+  return (headers['webhook-signature'] ?? '').split(' ').some((signature) => {
     const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
     return given.length === expected.length && timingSafeEqual(given, expected);
   });

@@ -92,7 +92,7 @@ describe(`streams of the rig at live pace, ${size.blocks} blocks of ${size.txs}`
       await until(`all confirmations of ${name}`, () => { const { confirmed } = ledger(); return [...blocks].every((hash) => confirmed.has(hash)); });
       const { held, confirmed, retracted } = ledger();
       assert.deepEqual([...held.keys()].filter((hash) => !confirmed.has(hash)), [], `${name}: everything is confirmed`);
-      // Below its first block a stream may tell of blocks that took the place of others (see streams_join), and of nothing else.
+      // Below its first block a stream may tell of blocks that took the place of others (they count, too), and of nothing else.
       const newer = new Set(book.reorgs.flatMap((reorg) => reorg.newHashes));
       for (const body of held.values()) assert.ok(body.block.number >= fromBlock || newer.has(body.block.hash), `${name}: block ${body.block.number}, from ${fromBlock} on`);
       const bodies = [...held.values()].filter((body) => body.block.number >= fromBlock).toSorted((a, b) => a.block.number - b.block.number);

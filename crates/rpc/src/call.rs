@@ -214,7 +214,10 @@ impl RpcFailure {
     pub fn kind(&self) -> RpcFailureKind {
         let text = self.message.to_ascii_lowercase();
         let says = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
-        if matches!(self.code, -32005 | 429 | -32029)
+        // The words of a contract are not the node's.
+        if self.code == 3 || says(&["execution reverted"]) {
+            RpcFailureKind::Other
+        } else if matches!(self.code, -32005 | 429 | -32029)
             && !says(&["returned more than", "block range"])
             || says(&["rate limit", "too many requests", "request limit", "capacity exceeded"])
         {
@@ -223,7 +226,7 @@ impl RpcFailure {
             || says(&["method not found", "does not exist/is not available", "unsupported method"])
         {
             RpcFailureKind::MethodMissing
-        } else if self.code == 4444 || says(STATE_MISSING) {
+        } else if matches!(self.code, 4444 | -32001) || says(STATE_MISSING) {
             RpcFailureKind::StateMissing
         } else if says(&["response too large", "response is too big", "response size"]) {
             RpcFailureKind::TooLarge
@@ -238,6 +241,8 @@ impl RpcFailure {
 const STATE_MISSING: &[&str] = &[
     "missing trie node",
     "header not found",
+    "header for hash not found",
+    "could not be found",
     "block not found",
     "unknown block",
     "pruned",
@@ -273,6 +278,9 @@ mod tests {
             (r#"{"code":-32601,"message":"the method trace_block does not exist"}"#, MethodMissing),
             (r#"{"code":-32000,"message":"missing trie node 12ab"}"#, StateMissing),
             (r#"{"code":4444,"message":"pruned history unavailable"}"#, StateMissing),
+            (r#"{"code":-32000,"message":"header for hash not found"}"#, StateMissing),
+            (r#"{"code":-32001,"message":"Block 0x12 could not be found"}"#, StateMissing),
+            (r#"{"code":-32000,"message":"execution reverted: owner not found, pruned"}"#, Other),
             (r#"{"code":-32003,"message":"response too large"}"#, TooLarge),
             (r#"{"code":-32603,"message":"Internal error"}"#, Internal),
             (r#"{"code":3,"message":"execution reverted","data":"0x"}"#, Other),

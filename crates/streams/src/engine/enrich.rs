@@ -1,15 +1,18 @@
 //! What a webhook says beside the block: names of tokens, answers of contracts, balances. All of it is asked at once,
 //! within a bound; what cannot be had is said where it was wanted, and the webhook goes out all the same.
+//!
+//! Nodes are asked by the block's hash: one that is on another branch must say that it does not know the block, not what
+//! its own block of that height holds.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use alloy_primitives::{Address, U256, hex};
+use alloy_primitives::{Address, B256, U256, hex};
 use futures_util::StreamExt;
 use futures_util::stream;
 use model::chain::ChainId;
 use model::token::Token;
-use rpc::{Call, CallResult, Fetch, Lane, Needs as NodeNeeds, Pool};
+use rpc::{Call, CallResult, Fetch, Lane, Needs as NodeNeeds, Pool, RpcFailureKind, UpstreamId};
 use serde_json::json;
 use store::Event;
 
@@ -21,6 +24,8 @@ use crate::matching::{BlockMatch, Needs};
 const CALLS_TOGETHER: usize = 50;
 const REQUESTS_AT_ONCE: usize = 8;
 const TOKENS_AT_ONCE: usize = 32;
+/// That are asked the same because others do not have the block.
+const NODES_MAX: usize = 3;
 const NO_NODE: &str = "this server has no node of the chain";
 
 pub async fn enrich(context: &Context, chain: ChainId, event: &Event, matches: &mut [BlockMatch]) {
@@ -41,7 +46,7 @@ pub async fn enrich(context: &Context, chain: ChainId, event: &Event, matches: &
     }
     let pool = context.chains.get(&chain).and_then(|it| it.pool.as_deref());
     let timeout = Duration::from_millis(context.config.call_timeout_ms);
-    let answers = questions.ask(pool, event.number, timeout).await;
+    let answers = questions.ask(pool, event, timeout).await;
     fill(matches, &all, &answers);
 }
 
@@ -82,42 +87,71 @@ impl Questions {
         Questions { calls }
     }
 
-    async fn ask(self, pool: Option<&Pool>, number: u64, timeout: Duration) -> NodeAnswers {
+    async fn ask(self, pool: Option<&Pool>, at: &Event, timeout: Duration) -> NodeAnswers {
         let Some(pool) = pool else {
             let failed = |it: Question| (it, Err(NO_NODE.to_owned()));
             return self.calls.into_iter().map(failed).collect();
         };
         let chunks: Vec<Vec<Question>> =
             self.calls.chunks(CALLS_TOGETHER).map(<[Question]>::to_vec).collect();
-        let asked = stream::iter(chunks).map(|some| ask_some(pool, some, number, timeout));
-        let answers: Vec<Vec<_>> = asked.buffer_unordered(REQUESTS_AT_ONCE).collect().await;
+        let asked = stream::iter(chunks).map(|some| async move {
+            let mut asking = Asking { left: some, answers: NodeAnswers::new(), not: Vec::new() };
+            let in_time = tokio::time::timeout(timeout, asking.run(pool, at)).await;
+            let why = in_time.map_or_else(
+                |_| format!("no answer within {} ms", timeout.as_millis()),
+                |()| "no node could be asked".to_owned(),
+            );
+            asking.end(&why)
+        });
+        let answers: Vec<NodeAnswers> = asked.buffer_unordered(REQUESTS_AT_ONCE).collect().await;
         answers.into_iter().flatten().collect()
     }
 }
 
-async fn ask_some(
-    pool: &Pool,
-    some: Vec<Question>,
-    number: u64,
-    timeout: Duration,
-) -> Vec<(Question, Result<Vec<u8>, String>)> {
-    let calls = some.iter().filter_map(|question| question.call(number)).collect();
-    let needs = NodeNeeds { block: Some(number), ..NodeNeeds::default() };
-    let fetch = Fetch { calls, not: &[], needs, lane: Lane::Stream };
-    let failed = |why: String| some.iter().map(|it| (it.clone(), Err(why.clone()))).collect();
-    match tokio::time::timeout(timeout, pool.fetch(fetch)).await {
-        Ok(Ok(fetched)) => some.iter().cloned().zip(fetched.answers.iter().map(read)).collect(),
-        Ok(Err(error)) => {
-            tracing::debug!(%error, "no node could be asked for a stream");
-            failed("no node could be asked".to_owned())
+/// A node after the other, until all is answered.
+struct Asking {
+    left: Vec<Question>,
+    /// Of questions that are left: what the last node said.
+    answers: NodeAnswers,
+    not: Vec<UpstreamId>,
+}
+
+impl Asking {
+    async fn run(&mut self, pool: &Pool, at: &Event) {
+        let needs = NodeNeeds { block: Some(at.number), ..NodeNeeds::default() };
+        while !self.left.is_empty() && self.not.len() < NODES_MAX {
+            let calls = self.left.iter().filter_map(|question| question.call(at.hash)).collect();
+            let fetch = Fetch { calls, not: &self.not, needs, lane: Lane::Stream };
+            let fetched = match pool.fetch(fetch).await {
+                Ok(fetched) => fetched,
+                Err(error) => {
+                    tracing::debug!(%error, "no node could be asked for a stream");
+                    return;
+                }
+            };
+            self.not.push(fetched.upstream);
+            for (question, answer) in
+                std::mem::take(&mut self.left).into_iter().zip(fetched.answers)
+            {
+                if answer.as_ref().is_err_and(|failure| failure.kind() != RpcFailureKind::Other) {
+                    self.left.push(question.clone());
+                }
+                self.answers.insert(question, read(&answer));
+            }
         }
-        Err(_) => failed(format!("no answer within {} ms", timeout.as_millis())),
+    }
+
+    fn end(mut self, why: &str) -> NodeAnswers {
+        for question in self.left {
+            self.answers.entry(question).or_insert_with(|| Err(why.to_owned()));
+        }
+        self.answers
     }
 }
 
 impl Question {
-    fn call(&self, number: u64) -> Option<Call> {
-        let at = format!("{number:#x}");
+    fn call(&self, block: B256) -> Option<Call> {
+        let at = json!({ "blockHash": block });
         let (method, params) = match self {
             Question::Trigger(call) => {
                 let mut request = json!({ "to": format!("{:#x}", call.to), "data": hex::encode_prefixed(&call.data) });

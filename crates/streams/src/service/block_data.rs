@@ -27,7 +27,8 @@ impl Streams {
         number: u64,
         body: &[u8],
     ) -> Result<Bytes, StreamError> {
-        let (definition, addresses) = read_block_query(body)?;
+        let (mut definition, addresses) = read_block_query(body)?;
+        definition.chain_ids = vec![chain.hex()];
         let plan = plan(StreamId::ZERO, &definition)?;
         let mut index = StreamIndex::new();
         index.put(THE_SLOT, plan.clone());

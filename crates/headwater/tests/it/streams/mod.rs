@@ -1,6 +1,8 @@
 //! Streams end to end: a chain, a server, webhooks, and receivers that can prove what they got.
 
 mod bad_input;
+mod late_traces;
 mod nothing_lost;
+mod owner;
 mod receiver;
 mod truth;

@@ -2,17 +2,17 @@
 //! receiver has exactly what the confirmed chain says, numbers without a hole, and digests that prove it.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use serde_json::{Value, json};
 use testkit::{SharedChain, SimConfig, SimNode, read, shared, write};
 
-use super::receiver::{Taken, WebhookReceiver, prove};
-use super::truth::{Items, Watched, expected, told};
+use super::owner::{activate, create, until_told, until_whole};
+use super::receiver::{WebhookReceiver, prove};
+use super::truth::{Watched, expected};
 use crate::client::Client;
-use crate::process::{KEY, Serve, Server};
+use crate::process::{Serve, Server};
 use crate::world::{CHAIN, SLUG, head};
 
 const CONFIRMATIONS: u64 = 12;
@@ -106,16 +106,6 @@ async fn whatever_fails_every_receiver_ends_with_the_confirmed_chain() {
     assert!(receiver.failures() > 0);
 }
 
-async fn request(server: &Server, method: reqwest::Method, path: &str, body: Value) -> Value {
-    let url = format!("{}{path}", server.url());
-    let request = reqwest::Client::new().request(method, url).header("x-api-key", KEY);
-    let request = request.header("content-type", "application/json").body(body.to_string());
-    let response = request.send().await.unwrap();
-    let (status, text) = (response.status(), response.text().await.unwrap());
-    assert!(status.is_success(), "{status}: {text}");
-    serde_json::from_str(&text).unwrap()
-}
-
 async fn create_streams(
     server: &Server,
     chain: &SharedChain,
@@ -134,14 +124,7 @@ async fn create_streams(
             logs: number % 2 == 0,
             internals: number % 5 == 4,
         };
-        let body = json!({
-            "webhookUrl": receiver.url(&one.name), "description": one.name, "tag": one.name,
-            "chainIds": ["0x539"], "includeNativeTxs": true, "includeContractLogs": one.logs,
-            "includeInternalTxs": one.internals,
-        });
-        let stream = request(server, reqwest::Method::PUT, "/streams/evm", body).await;
-        let path = format!("/streams/evm/{}/address", stream["id"].as_str().unwrap());
-        request(server, reqwest::Method::POST, &path, json!({ "address": one.addresses })).await;
+        create(server, receiver, &one).await;
         all.push(one);
     }
     all
@@ -155,62 +138,5 @@ fn grow(chain: &SharedChain, random: &mut StdRng) {
         chain.reorg(depth, depth + 1);
     } else {
         chain.extend(1);
-    }
-}
-
-/// Streams that failed too often are made active again, as their owners would.
-async fn activate(server: &Server) {
-    let path = "/streams/evm?limit=100&status=error";
-    let list = request(server, reqwest::Method::GET, path, json!({})).await;
-    for stream in list["result"].as_array().unwrap() {
-        let path = format!("/streams/evm/{}/status", stream["id"].as_str().unwrap());
-        request(server, reqwest::Method::POST, &path, json!({ "status": "active" })).await;
-    }
-}
-
-fn confirmed(receiver: &WebhookReceiver, name: &str) -> Items {
-    let mut items = Items::new();
-    for delivery in receiver.taken(name).values() {
-        if delivery.body["confirmed"] == json!(true) {
-            told(&delivery.body, &mut items);
-        }
-    }
-    items
-}
-
-async fn until_told(server: &Server, receiver: &WebhookReceiver, name: &str, wanted: &Items) {
-    let began = Instant::now();
-    loop {
-        let got = confirmed(receiver, name);
-        assert_eq!(got.difference(wanted).next(), None, "{name}: told of what is not confirmed");
-        if got == *wanted {
-            return;
-        }
-        if began.elapsed() > Duration::from_secs(120) {
-            let missing = wanted.difference(&got).next();
-            let status = Client::new(server.url()).status(SLUG).await;
-            panic!("{name}: never told of {missing:?}\n{}\n{status}", server.log());
-        }
-        activate(server).await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
-}
-
-/// Until no number is missing.
-async fn until_whole(
-    server: &Server,
-    receiver: &WebhookReceiver,
-    name: &str,
-) -> std::collections::BTreeMap<u64, Taken> {
-    let began = Instant::now();
-    loop {
-        let taken = receiver.taken(name);
-        let last = taken.keys().next_back().copied().unwrap_or(0);
-        if last == taken.len() as u64 {
-            return taken;
-        }
-        assert!(began.elapsed() < Duration::from_secs(120), "{name}: {} of {last}", taken.len());
-        activate(server).await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }

@@ -21,6 +21,10 @@ pub struct Taken {
     pub digest: String,
     pub previous: String,
     pub body: Value,
+    /// By `x-traces`.
+    pub traces_missing: bool,
+    /// By `x-amends`.
+    pub amends: Option<u64>,
     /// As it was first sent.
     pub text: String,
 }
@@ -138,6 +142,8 @@ fn keep(shared: &Shared, name: &str, seq: u64, headers: &HeaderMap, body: &Bytes
         digest: header_text(headers, "x-digest").unwrap(),
         previous: header_text(headers, "x-previous-digest").unwrap(),
         body,
+        traces_missing: header_text(headers, "x-traces").as_deref() == Some("missing"),
+        amends: header_text(headers, "x-amends").map(|it| it.parse().unwrap()),
         text,
     };
     let mut state = shared.state.lock().unwrap();
