@@ -126,8 +126,10 @@ impl SettingsBook {
         region: Option<String>,
         secret: Option<String>,
     ) -> Result<Arc<TenantSettings>, SettingsError> {
-        let before = self.get(tenant).await?;
+        let known = self.get(tenant).await?;
         let _one_at_a_time = self.changing.lock().await;
+        // Another change may have come in between.
+        let before = self.cached(tenant).unwrap_or(known);
         let mut settings = TenantSettings::clone(&before);
         if let Some(region) = region {
             settings.region = region;

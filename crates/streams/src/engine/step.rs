@@ -107,7 +107,8 @@ pub struct Step<'a> {
     pub state: &'a mut MatcherState,
     pub(super) change: StreamChange,
     pub(super) last: Option<ReaderCursor>,
-    pub(super) first_number: Option<u64>,
+    /// The lowest block whose matches this step changed and has not written.
+    touched_from: Option<u64>,
     pub(super) bytes: usize,
     delivered: Vec<StreamId>,
 }
@@ -127,7 +128,7 @@ impl<'a> Step<'a> {
             state,
             change,
             last: None,
-            first_number: None,
+            touched_from: None,
             bytes: 0,
             delivered: Vec::new(),
         }
@@ -213,9 +214,13 @@ impl<'a> Step<'a> {
 
     /// What is kept is asked of the store: what this step made must be there before.
     fn must_flush_before(&self, event: &Event) -> bool {
-        let Some(first) = self.first_number else { return false };
+        let Some(first) = self.touched_from else { return false };
         let confirms = event.number.saturating_sub(self.context.confirmations(self.chain));
         event.kind != EventKind::Apply || confirms >= first
+    }
+
+    pub(super) fn touch(&mut self, number: u64) {
+        self.touched_from = Some(self.touched_from.map_or(number, |from| from.min(number)));
     }
 
     async fn handle(&mut self, event: &Event) -> Result<(), Error> {
@@ -239,7 +244,7 @@ impl<'a> Step<'a> {
             return Ok(());
         }
         self.state.done = None;
-        (self.first_number, self.bytes) = (None, 0);
+        (self.touched_from, self.bytes) = (None, 0);
         let deliveries = self.state.reader.commit_streams(cursor, change).await?;
         let mut streams: Vec<StreamId> = deliveries.iter().map(|it| it.stream).collect();
         streams.dedup();

@@ -1,5 +1,6 @@
 //! What is told of a block when it is seen, confirmed, reverted or completed.
 
+use alloy_primitives::B256;
 use model::raw::Block;
 use store::{
     DeliveryKind, DeliveryMeta, Error, Event, EventKind, KeptMatch, NewDelivery, NewMatch,
@@ -51,7 +52,7 @@ impl Step<'_> {
             self.push(found.plan.id, &parts, Told { event, kind, traces_missing, amends: None });
         }
         if !at.is_confirmed {
-            self.first_number.get_or_insert(event.number);
+            self.touch(event.number);
             self.change.keep.push(NewMatch {
                 stream: found.plan.id,
                 number: event.number,
@@ -138,22 +139,28 @@ impl Step<'_> {
         if blocks.is_empty() {
             return Ok(());
         }
-        for kept in self.context.store.kept_matches(self.chain, blocks, one).await? {
-            self.confirm_one(kept).await?;
+        let kept = self.context.store.kept_matches(self.chain, blocks, one).await?;
+        let view = self.context.store.view().await?;
+        let mut stored: Option<(u64, Option<B256>)> = None;
+        for kept in kept {
+            if stored.is_none_or(|(number, _)| number != kept.number) {
+                let summary = view.block_summary(self.chain, kept.number).await?;
+                stored = Some((kept.number, summary.map(|it| it.hash)));
+            }
+            self.confirm_one(kept, stored.and_then(|(_, hash)| hash));
         }
         self.state.confirmed_below = up_to.saturating_add(1);
         Ok(())
     }
 
-    async fn confirm_one(&mut self, kept: KeptMatch) -> Result<(), Error> {
+    /// `stored` is the block that is on the chain at its height.
+    fn confirm_one(&mut self, kept: KeptMatch, stored: Option<B256>) {
         if kept.parts.is_empty() || !self.is_member(kept.stream) {
-            return Ok(());
+            return;
         }
         let event = event_of(&kept);
-        let view = self.context.store.view().await?;
-        let stored = view.block_summary(self.chain, kept.number).await?;
         // A stream that changed readers may have passed over the event that told of it.
-        if stored.is_none_or(|stored| stored.hash != kept.hash) {
+        if stored != Some(kept.hash) {
             return self.drop_match(kept);
         }
         let bodies: Vec<_> =
@@ -168,22 +175,21 @@ impl Step<'_> {
         } else {
             self.change.remove.push((kept.number, stream));
         }
-        Ok(())
     }
 
     pub(super) async fn revert(&mut self, event: &Event) -> Result<(), Error> {
         self.state.confirmed_below = self.state.confirmed_below.min(event.number);
         for kept in self.kept_at(event.number).await? {
             if kept.hash == event.hash && self.is_member(kept.stream) {
-                self.drop_match(kept)?;
+                self.drop_match(kept);
             }
         }
-        self.first_number.get_or_insert(event.number);
+        self.touch(event.number);
         Ok(())
     }
 
     /// The block is no longer on the chain: it is never confirmed.
-    fn drop_match(&mut self, kept: KeptMatch) -> Result<(), Error> {
+    fn drop_match(&mut self, kept: KeptMatch) {
         self.change.remove.push((kept.number, kept.stream));
         let wants = self.context.registry.read().get(kept.stream).is_some_and(|entry| {
             entry.record.definition.include_retractions && kept.first_seq.is_some()
@@ -203,7 +209,6 @@ impl Step<'_> {
             };
             self.push(kept.stream, &bodies, told);
         }
-        Ok(())
     }
 
     /// A block that was matched without traces has them now: what they add is sent.
@@ -220,7 +225,7 @@ impl Step<'_> {
         let is_confirmed = self.is_confirmed(event.number).await?;
         let mut kept = self.kept_at(event.number).await?;
         kept.retain(|kept| kept.hash == event.hash && self.is_member(kept.stream));
-        self.first_number.get_or_insert(event.number);
+        self.touch(event.number);
         for found in &matches {
             let place = kept.iter().position(|it| it.stream == found.plan.id);
             let known = place.map(|place| kept.swap_remove(place));

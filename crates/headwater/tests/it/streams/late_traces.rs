@@ -33,7 +33,8 @@ async fn many_blocks_without_traces_wait_no_longer_than_one_and_are_completed_la
     let (first, hash) = head(&chain);
     Client::new(server.url()).until_indexed(SLUG, first, &hash).await;
     let addresses = read(&chain).wallets().iter().map(|it| format!("{it:#x}")).collect();
-    let one = Watched { name: "late".to_owned(), addresses, logs: true, internals: true };
+    let name = "late".to_owned();
+    let one = Watched { name, addresses, logs: true, internals: true, retractions: false };
     create(&server, &receiver, &one).await;
 
     let methods = ["debug_traceBlockByNumber", "debug_traceBlockByHash", "trace_block"];

@@ -5,4 +5,5 @@ mod late_traces;
 mod nothing_lost;
 mod owner;
 mod receiver;
+mod retractions;
 mod truth;

@@ -123,6 +123,7 @@ async fn create_streams(
             addresses,
             logs: number % 2 == 0,
             internals: number % 5 == 4,
+            retractions: false,
         };
         create(server, receiver, &one).await;
         all.push(one);

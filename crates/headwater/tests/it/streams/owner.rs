@@ -28,7 +28,7 @@ pub async fn create(server: &Server, receiver: &WebhookReceiver, one: &Watched) 
     let body = json!({
         "webhookUrl": receiver.url(&one.name), "description": one.name, "tag": one.name,
         "chainIds": ["0x539"], "includeNativeTxs": true, "includeContractLogs": one.logs,
-        "includeInternalTxs": one.internals,
+        "includeInternalTxs": one.internals, "includeRetractions": one.retractions,
     });
     let stream = request(server, Method::PUT, "/streams/evm", body).await;
     let path = format!("/streams/evm/{}/address", stream["id"].as_str().unwrap());

@@ -14,6 +14,7 @@ pub struct Watched {
     pub addresses: Vec<String>,
     pub logs: bool,
     pub internals: bool,
+    pub retractions: bool,
 }
 
 fn is_any(addresses: &[String], value: &Value) -> bool {
