@@ -133,9 +133,16 @@ fn shown(value: &Value) -> Value {
 
 impl From<store::Error> for ApiError {
     fn from(error: store::Error) -> Self {
+        if error.is_retryable() {
+            tracing::warn!(%error, "a request was put off");
+            return ApiError::Unavailable(STORE_WAITS.to_owned());
+        }
         ApiError::Internal(Box::new(error))
     }
 }
+
+/// A full disk, an engine that is being opened anew: the operator reads more in /health/ready than a tenant may here.
+const STORE_WAITS: &str = "the store cannot take this now, and nothing was changed; GET /health/ready says why and what to do";
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
@@ -182,6 +189,17 @@ mod tests {
         );
         assert_eq!(body["details"]["limit"], json!({ "message": "'limit' is required" }));
         assert_ne!(body["details"]["id"]["value"], "x\n", "no control characters");
+    }
+
+    #[test]
+    fn what_the_store_can_do_later_is_no_internal_error() {
+        let path = std::path::PathBuf::from("/secret/place");
+        let full = store::Error::DiskFull { path, free: 0, min: 1 };
+        let error = ApiError::from(full);
+        assert_eq!(error.status(), 503);
+        assert!(error.body().contains("/health/ready") && !error.body().contains("/secret"));
+        let broken = ApiError::from(store::Error::Broken { what: "row" });
+        assert_eq!(broken.status(), 500);
     }
 
     #[test]

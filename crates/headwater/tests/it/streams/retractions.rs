@@ -37,7 +37,8 @@ async fn a_block_that_is_gone_is_retracted_once() {
     Client::new(server.url()).until_indexed(SLUG, first, &hash).await;
     // Few, so that there are blocks that concern none.
     let mut watched = Vec::new();
-    for wallet in read(&chain).wallets().into_iter().take(2) {
+    let wallets = read(&chain).wallets();
+    for wallet in wallets.into_iter().take(2) {
         let (name, addresses) = (format!("{wallet:#x}"), vec![format!("{wallet:#x}")]);
         let one = Watched { name, addresses, logs: true, internals: false, retractions: true };
         create(&server, &receiver, &one).await;
