@@ -215,7 +215,12 @@ fn outcome(
     // Which nodes there are and what ails them is told to operators, in /status and the log.
     let method = printable(&request.method, SHOWN_CHARS_MAX);
     let shown = printable(&error.to_string(), ERROR_CHARS_MAX);
-    tracing::warn!(chain.id = chain.0, %method, error = %shown, "no node could answer a call");
+    if matches!(error, rpc::Error::RateLimited { .. } | rpc::Error::TooLarge { .. }) {
+        // As often as a client likes.
+        tracing::debug!(chain.id = chain.0, %method, error = %shown, "a call was refused");
+    } else {
+        tracing::warn!(chain.id = chain.0, %method, error = %shown, "no node could answer a call");
+    }
     Err(match error {
         rpc::Error::TooLarge { bytes_max, bound, .. } => OverBudget { bound, bytes_max }.into(),
         rpc::Error::RateLimited { retry_after, .. } => Failure::busy(retry_after),

@@ -44,6 +44,8 @@ struct State {
     total: u64,
     transactions: u64,
     line_at: Instant,
+    /// Of the last line: one that says the same is not written.
+    line_done: u64,
 }
 
 impl Bar {
@@ -66,7 +68,8 @@ impl Bar {
             bar
         });
         let now = Instant::now();
-        let state = State { before: 0, done: 0, total, transactions: 0, line_at: now };
+        let state =
+            State { before: 0, done: 0, total, transactions: 0, line_at: now, line_done: 0 };
         Bar { bar, what: what.to_owned(), unit, started: now, state: Mutex::new(state) }
     }
 
@@ -105,8 +108,8 @@ impl Bar {
                     _ => format!("{blocks_s:.0} blocks/s, {txs_s:.0} transactions/s"),
                 });
             }
-            None if state.line_at.elapsed() >= LINE_EVERY => {
-                state.line_at = Instant::now();
+            None if state.line_at.elapsed() >= LINE_EVERY && state.done != state.line_done => {
+                (state.line_at, state.line_done) = (Instant::now(), state.done);
                 let left_s = state.total.saturating_sub(state.done) as f64 / blocks_s.max(0.001);
                 tracing::info!(
                     what = %self.what, unit = self.unit, done = state.done, total = state.total,

@@ -1,5 +1,6 @@
 //! Follows the head: every new head is fetched, verified, attached, and committed at once.
 
+use rpc::Needs;
 use store::{Coverage, Origin};
 
 use crate::context::{CATCH_UP_BLOCKS, Context, pause_after};
@@ -8,6 +9,7 @@ use crate::progress::Task;
 use crate::reorg;
 use crate::source::FetchedBlock;
 
+const NO_NODE: &str = "no node of this chain answers; upstreams has the reasons";
 /// A chain that moves while it is read is nothing to speak of, unless it never stops.
 const MOVES_UNTOLD: u32 = 5;
 
@@ -28,8 +30,14 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
                 _ = upstreams.changed() => {}
                 () = tokio::time::sleep(pause_after(failures)) => {}
             }
-        } else if heads.changed().await.is_err() {
-            return Ok(());
+        } else {
+            tokio::select! {
+                changed = heads.changed() => if changed.is_err() { return Ok(()) },
+                _ = upstreams.changed() => {
+                    tell_whether_anybody_answers(&context);
+                    continue;
+                }
+            }
         }
         upstreams.mark_unchanged();
         let Some(head) = *heads.borrow_and_update() else { continue };
@@ -50,6 +58,13 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
             }
         }
     }
+}
+
+/// Without a node there is no new head to fail at.
+fn tell_whether_anybody_answers(context: &Context) {
+    let is_any_in_use = context.source.pool.can(&Needs::default());
+    let why = (!is_any_in_use).then(|| NO_NODE.to_owned());
+    context.progress.set_waiting(Task::Follow, why);
 }
 
 /// Brings the store to this head, or finds out that it is there already.

@@ -56,6 +56,18 @@ async fn fifty_kills_leave_the_store_of_an_undisturbed_run() {
     assert!(digest.trim_end().ends_with(&format!(" 0-{head}")), "{digest}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_start_that_is_cut_off_is_made_up_for_by_the_next() {
+    let chain = shared(SimConfig::seeded(53));
+    let node = SimNode::start(chain).await.unwrap();
+    for life_ms in (10..250).step_by(20) {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        serve(&data, &node).killed_after(Duration::from_millis(life_ms));
+        serve(&data, &node).start().kill_nine();
+    }
+}
+
 /// Where the lives ended.
 #[derive(Debug, Default)]
 struct Seen {

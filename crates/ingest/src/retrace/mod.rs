@@ -141,6 +141,15 @@ impl<'a> Retracer<'a> {
     /// One block that cannot be traced must not keep the others of its group from it.
     async fn retrace(&mut self, group: &[u64]) -> Result<(), Error> {
         match self.fetch(group).await {
+            // Of blocks that were asked for together the one that hangs cannot be told.
+            Ok(blocks) if group.len() > 1 => {
+                let is_slow =
+                    |it: &FetchedBlock| matches!(it.no_traces, Some(NoTraces::TooSlow(_)));
+                let (slow, others): (Vec<_>, Vec<_>) = blocks.into_iter().partition(is_slow);
+                self.amend(others).await?;
+                let slow: Vec<u64> = slow.iter().map(|it| it.block.number).collect();
+                self.retrace_one_by_one(&slow).await
+            }
             Ok(blocks) => self.amend(blocks).await,
             Err(error) => {
                 tracing::debug!(chain.id = self.context.chain_id().0, ?group, %error, "these blocks cannot be traced now");

@@ -2,7 +2,7 @@
 //! here, so that lag, the best head and the gates always follow from the same view.
 
 use super::condition::{self, Condition, Evidence, TraceOutlook};
-use super::health::{Moment, Next, State};
+use super::health::{Health, Moment, Next, State};
 use super::pick::{self, Candidate, Needs};
 use super::{PoolOptions, UpstreamId};
 use crate::backoff::Backoff;
@@ -20,6 +20,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
+
+/// A node that is away is tried so often while nobody stands in for it.
+const ALONE_WAIT_MAX: Duration = Duration::from_secs(5);
 
 pub struct Shared {
     pub chain_label: String,
@@ -301,10 +304,16 @@ impl Shared {
         let now = Moment::now();
         let mut conditions = self.lock();
         let before: Vec<State> = conditions.iter().map(|c| c.health.state).collect();
+        let others = conditions.iter().enumerate().filter(|(at, _)| *at != id.0);
+        let is_alone = !others.map(|(_, other)| &other.health).any(Health::is_usable);
         if let Some(condition) = conditions.get_mut(id.0)
             && change(condition, now) == Next::LeftOut
         {
-            condition.health.schedule(self.backoff(), rand::random(), now);
+            let mut backoff = self.backoff();
+            if is_alone && matches!(condition.health.state, State::Dead | State::Slow) {
+                backoff.max = backoff.max.min(ALONE_WAIT_MAX);
+            }
+            condition.health.schedule(backoff, rand::random(), now);
         }
         let published = (*self.heads.borrow()).map(|head| head.upstream);
         let best =

@@ -73,13 +73,18 @@ impl OpenDb {
         for warning in &state.warnings {
             tracing::warn!(data = %path.display(), "{warning}");
         }
+        if !state.exists {
+            folder::creation::begin(path)?;
+        }
         // The engine stops the process on some damaged files.
         let opened = catch_unwind(AssertUnwindSafe(|| {
             let (open, format) = Self::open_engine(options, &state)?;
             upgrade(&open, format)?;
             Ok(open)
         }));
-        opened.unwrap_or_else(|panic| Err(panicked(path, panic.as_ref())))
+        let open = opened.unwrap_or_else(|panic| Err(panicked(path, panic.as_ref())))?;
+        folder::creation::end(path)?;
+        Ok(open)
     }
 
     /// Without an upgrade of its format.
@@ -257,6 +262,9 @@ fn opening(error: fjall::Error, path: &Path) -> Error {
             let what = format!("the engine does not know this version: {error}");
             Damage::of(folder::VERSION, what).into_error(path)
         }
+        fjall::Error::Io(source) if is_refused(source.kind()) => {
+            Error::Folder { path: path.to_owned(), source }
+        }
         other => match engine::cause_of(&other) {
             Cause::Damaged | Cause::Other => {
                 let found = folder::find_damaged_file(
@@ -276,6 +284,11 @@ fn opening(error: fjall::Error, path: &Path) -> Error {
             },
         },
     }
+}
+
+/// By the operator's choice, not by damage.
+fn is_refused(kind: std::io::ErrorKind) -> bool {
+    matches!(kind, std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)
 }
 
 fn panicked(path: &Path, panic: &(dyn std::any::Any + Send)) -> Error {

@@ -4,6 +4,7 @@
 //! The engine itself drops the end of its log from the first byte on that it cannot read, and removes
 //! tables that its own lists do not name. So everything is looked at before it is opened.
 
+pub mod creation;
 mod damage;
 mod log;
 mod modes;

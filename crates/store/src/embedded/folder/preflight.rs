@@ -4,6 +4,7 @@
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
+use super::creation;
 use super::damage::Damage;
 use super::log::{self, LogFile, Tail};
 use super::record::{Found, Mark, Record};
@@ -12,7 +13,7 @@ use crate::Error;
 
 /// The engine writes it last when it makes a folder.
 pub const VERSION: &str = "version";
-const TABLES: &str = "keyspaces";
+pub const TABLES: &str = "keyspaces";
 pub const LOCK: &str = "lock";
 
 /// What the folder is, as far as it can be told from outside.
@@ -32,9 +33,10 @@ pub struct FolderState {
     pub warnings: Vec<String>,
 }
 
-/// Nothing is changed but for an end of the log that may go.
+/// Nothing is changed but for an end of the log that may go, and a store that was never finished.
 pub fn look(folder: &Path) -> Result<FolderState, Error> {
     let io = |source| Error::Folder { path: folder.to_owned(), source };
+    creation::clear_unfinished(folder)?;
     let found = Record::read(folder).map_err(io)?;
     if !folder.join(VERSION).exists() {
         return match not_an_engine(folder, &found).map_err(io)? {
