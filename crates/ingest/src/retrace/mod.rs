@@ -141,14 +141,8 @@ impl<'a> Retracer<'a> {
     /// One block that cannot be traced must not keep the others of its group from it.
     async fn retrace(&mut self, group: &[u64]) -> Result<(), Error> {
         match self.fetch(group).await {
-            // Of blocks that were asked for together the one that hangs cannot be told.
-            Ok(blocks) if group.len() > 1 => {
-                let is_slow =
-                    |it: &FetchedBlock| matches!(it.no_traces, Some(NoTraces::TooSlow(_)));
-                let (slow, others): (Vec<_>, Vec<_>) = blocks.into_iter().partition(is_slow);
-                self.amend(others).await?;
-                let slow: Vec<u64> = slow.iter().map(|it| it.block.number).collect();
-                self.retrace_one_by_one(&slow).await
+            Ok(blocks) if group.len() > 1 && failed_as_one(&blocks) => {
+                self.retrace_one_by_one(group).await
             }
             Ok(blocks) => self.amend(blocks).await,
             Err(error) => {
@@ -217,4 +211,11 @@ impl<'a> Retracer<'a> {
         self.pauses.failed(number, now);
         self.context.progress.set_trace_failure(Some(TraceFailure { block: number, reason }));
     }
+}
+
+/// Blocks that were asked for together share what becomes of the request: which of them it was cannot be told.
+fn failed_as_one(blocks: &[FetchedBlock]) -> bool {
+    let reason = |it: &FetchedBlock| it.no_traces.as_ref()?.reason().map(str::to_owned);
+    let first = blocks.first().and_then(reason);
+    first.is_some() && blocks.iter().all(|it| reason(it) == first)
 }

@@ -16,6 +16,14 @@ pub enum NoTraces {
 impl NoTraces {
     /// Whether somebody was asked who should have had them.
     pub fn is_failure(&self) -> bool {
-        matches!(self, NoTraces::Failed(_) | NoTraces::TooSlow(_))
+        self.reason().is_some()
+    }
+
+    /// What became of it, where somebody was asked who should have had them.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            NoTraces::Failed(why) | NoTraces::TooSlow(why) => Some(why),
+            NoTraces::NotAsked | NoTraces::StateGone => None,
+        }
     }
 }

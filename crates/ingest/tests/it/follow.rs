@@ -148,6 +148,26 @@ async fn a_node_that_dies_and_comes_back_is_followed_again() {
 }
 
 #[tokio::test]
+async fn that_no_node_answers_is_told_until_one_does() {
+    let chain = sim(207, 5);
+    let gone = node(&chain).await;
+    let address = gone.address();
+    let rig = Rig::new(&[&gone]).await;
+    let ingest = rig.start();
+    rig.reaches(&chain, &ingest).await;
+    gone.stop().await;
+    let waiting = || ingest.progress.snapshot().waiting;
+    let is_told = || waiting().is_some_and(|why| why.contains("no node"));
+    eventually("it is told", is_told, || format!("{:?}", waiting())).await;
+    let back = SimNode::start_on(chain.clone(), address).await.unwrap();
+    write(&chain).extend(2);
+    rig.reaches(&chain, &ingest).await;
+    eventually("nothing is waited for", || waiting().is_none(), || format!("{:?}", waiting()))
+        .await;
+    drop(back);
+}
+
+#[tokio::test]
 async fn a_websocket_alone_is_enough() {
     let chain = sim(9, 20);
     let node = node(&chain).await;

@@ -191,3 +191,23 @@ fn pruned(blocks: std::ops::RangeInclusive<u64>) -> Rule {
     let gone = Fault::RpcError { code: -32000, message: "missing trie node 0xab".into() };
     Rule::new(gone).on_methods(["debug_traceBlockByNumber", "trace_block"]).on_blocks(blocks)
 }
+
+#[tokio::test]
+async fn a_trace_that_hangs_keeps_no_other_block_untraced() {
+    let chain = sim(206, 12);
+    let node = node(&chain).await;
+    let traces = ["debug_traceBlockByNumber", "debug_traceBlockByHash", "trace_block"];
+    node.faults.add(Rule::new(Fault::Hang).on_methods(traces).on_block(6));
+    let failure = Fault::RpcError { code: -32000, message: "header not found".into() };
+    let fails = node.faults.add(Rule::new(failure).on_methods(traces).on_blocks(1..=12));
+    let mut rig = Rig::new(&[&node]).await;
+    rig.pool.timeout_ms = 500;
+    let ingest = rig.start();
+    rig.reaches(&chain, &ingest).await;
+    node.faults.remove(fails);
+    let only_one_is_left = async || {
+        let left = rig.untraced().await;
+        if left == [6] { Ok(()) } else { Err(format!("{left:?}")) }
+    };
+    eventually_gives("all but the one that hangs are traced", only_one_is_left).await;
+}
