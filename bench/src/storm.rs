@@ -67,8 +67,8 @@ pub async fn run(options: &StormOptions<'_>) -> Result<()> {
     let strangers = Strangers::start(address, options.strangers, ADDRESSES);
     let stormy = ask(&server, &chain, options.lasts).await?;
     let (tally, during_mib) = (strangers.tally(), resident_mib(&server));
-    let during_blocks = blocks_stored(&server.url, "chain-1337").await?;
     drop(strangers);
+    let during_blocks = blocks_at_the_end(&server).await?;
     tokio::time::sleep(Duration::from_secs(5)).await;
     let (a, b) = (at(&quiet, 0.99), at(&stormy, 0.99));
     let StormOptions { strangers, file_limit, .. } = options;
@@ -92,6 +92,17 @@ pub async fn run(options: &StormOptions<'_>) -> Result<()> {
     let head = testkit::read(&chain).head_number();
     wait_until(&server.url, "chain-1337", head + 1).await.context("ingest did not go on")?;
     server.process.stop()
+}
+
+/// The first questions after the storm may still be shed.
+async fn blocks_at_the_end(server: &Server) -> Result<u64> {
+    let began = Instant::now();
+    loop {
+        match blocks_stored(&server.url, "chain-1337").await {
+            Err(_) if began.elapsed() < GIVE_UP => tokio::time::sleep(ASK_EVERY).await,
+            other => return other,
+        }
+    }
 }
 
 async fn ask(server: &Server, chain: &SharedChain, lasts: Duration) -> Result<Asked> {
