@@ -110,6 +110,9 @@ enum Command {
         slow_blocks: usize,
         #[arg(long, default_value_t = 120)]
         quick_blocks: usize,
+        /// Which of them, by letter
+        #[arg(long, default_value = "abcdef")]
+        parts: String,
     },
     /// The bare server of (b)
     #[command(hide = true)]
@@ -164,13 +167,14 @@ fn main() -> Result<()> {
                 })
                 .await
             }
-            Command::Streams { headwater, streams, slow_blocks, quick_blocks } => {
+            Command::Streams { headwater, streams, slow_blocks, quick_blocks, parts } => {
                 let headwater = &headwater;
                 streams::run(&streams::StreamOptions {
                     headwater,
                     streams,
                     slow_blocks,
                     quick_blocks,
+                    parts: &parts,
                 })
                 .await
             }

@@ -20,14 +20,22 @@ pub struct StreamOptions<'a> {
     pub slow_blocks: usize,
     /// Blocks at the pace of four a second in (d) and (e).
     pub quick_blocks: usize,
+    /// Letters; (a) and (b) are one.
+    pub parts: &'a str,
 }
 
 pub async fn run(options: &StreamOptions<'_>) -> Result<()> {
-    matching::run().await?;
-    rate::deliveries(options.headwater).await?;
-    latency::paces(options).await?;
-    latency::dead_receiver(options).await?;
-    rate::ingest(options).await
+    for part in options.parts.chars() {
+        match part {
+            'a' => matching::run().await?,
+            'c' => rate::deliveries(options.headwater).await?,
+            'd' => latency::paces(options).await?,
+            'e' => latency::dead_receiver(options).await?,
+            'f' => rate::ingest(options).await?,
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The value below which so large a share of them lies.

@@ -32,7 +32,7 @@ pub async fn deliveries(headwater: &Path) -> Result<()> {
         host.extend(BLOCKS);
         let count = settled(&receiver).await?;
         ours.push(count as f64 / (began.elapsed() - QUIET).as_secs_f64());
-        let body = receiver.last().await?;
+        let body = receiver.average_body().await?;
         bytes = body.len();
         host.stop()?;
         bare.push(post(&receiver, &body, count).await?);

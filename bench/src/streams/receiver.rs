@@ -19,6 +19,7 @@ use crate::process::{Process, free_port, wait_for};
 #[derive(Default)]
 struct Taken {
     deliveries: u64,
+    bytes: u64,
     /// When deliveries came, by path and number, microseconds since 1970.
     times: HashMap<String, Vec<(u64, u64)>>,
     last: Bytes,
@@ -55,9 +56,13 @@ impl Receiver {
         taken.get("deliveries").and_then(Value::as_u64).context("no count")
     }
 
-    /// The last body that came.
-    pub async fn last(&self) -> Result<Bytes> {
-        Ok(reqwest::get(format!("http://{}/last", self.address)).await?.bytes().await?)
+    /// Bytes of the last body that came, as many as a body has on average.
+    pub async fn average_body(&self) -> Result<Bytes> {
+        let last = reqwest::get(format!("http://{}/last", self.address)).await?.bytes().await?;
+        let taken = self.ask("taken").await?;
+        let of = |name: &str| taken.get(name).and_then(Value::as_u64).context("no count");
+        let average = of("bytes")? / of("deliveries")?.max(1);
+        Ok(last.iter().copied().cycle().take(average as usize).collect())
     }
 
     /// When each unconfirmed block came to a path: (block, microseconds since 1970).
@@ -83,7 +88,10 @@ pub fn receive(address: &str) -> Result<()> {
             .route(
                 "/taken",
                 get(|State(it): State<Shared>| async move {
-                    Json(json!({ "deliveries": it.lock().map_or(0, |it| it.deliveries) }))
+                    Json(it.lock().map_or(
+                        Value::Null,
+                        |it| json!({ "deliveries": it.deliveries, "bytes": it.bytes }),
+                    ))
                 }),
             )
             .route(
@@ -118,6 +126,7 @@ async fn take(
         && counts
     {
         taken.deliveries += 1;
+        taken.bytes += body.len() as u64;
         if let Some(number) = unconfirmed_block(&body) {
             taken.times.entry(path).or_default().push((number, now));
         }

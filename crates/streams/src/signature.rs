@@ -8,8 +8,7 @@ use std::fmt;
 use alloy_primitives::{B256, Keccak256};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use hmac::{Hmac, Mac};
-use sha2::Sha256;
+use ring::hmac::{Context, HMAC_SHA256, Key};
 
 const KEY_PREFIX: &str = "whsec_";
 
@@ -66,14 +65,11 @@ pub fn x_signature(body: &[u8], secret: &str) -> String {
 
 /// `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`.
 pub fn standard_signature(secret: &str, id: &str, timestamp_s: u64, body: &[u8]) -> String {
-    // A key of any length will do.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else {
-        return String::new();
-    };
+    let mut mac = Context::with_key(&Key::new(HMAC_SHA256, secret.as_bytes()));
     mac.update(id.as_bytes());
     mac.update(format!(".{timestamp_s}.").as_bytes());
     mac.update(body);
-    format!("v1,{}", BASE64.encode(mac.finalize().into_bytes()))
+    format!("v1,{}", BASE64.encode(mac.sign()))
 }
 
 /// The secret as libraries of Standard Webhooks want it.
@@ -89,6 +85,9 @@ pub fn secret_of(given: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hmac::{Hmac, Mac};
+    use sha2::Sha256;
+
     use super::*;
 
     const BODY: &[u8] = br#"{"abi":[],"block":{"number":"","hash":"","timestamp":""},"txs":[],"txsInternal":[],"logs":[],"chainId":"","confirmed":true,"retries":0,"tag":"","streamId":"","erc20Approvals":[],"erc20Transfers":[],"nftTokenApprovals":[],"nftApprovals":{"ERC721":[],"ERC1155":[]},"nftTransfers":[],"nativeBalances":[]}"#;

@@ -2,7 +2,7 @@
 
 use alloy_primitives::B256;
 use model::chain::ChainId;
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 
 use super::StreamId;
 
@@ -88,9 +88,9 @@ pub struct QueueState {
 
 /// SHA-256 over the digest below, the number and the body as it is first sent.
 pub fn delivery_digest(previous: B256, seq: u64, body: &[u8]) -> B256 {
-    let mut hasher = Sha256::new();
-    hasher.update(previous);
-    hasher.update(seq.to_be_bytes());
+    let mut hasher = Context::new(&SHA256);
+    hasher.update(previous.as_slice());
+    hasher.update(&seq.to_be_bytes());
     hasher.update(body);
-    B256::from_slice(&hasher.finalize())
+    B256::from_slice(hasher.finish().as_ref())
 }

@@ -11,7 +11,32 @@ use crate::client::Client;
 use crate::process::{KEY, Server};
 use crate::world::SLUG;
 
+/// Without a single delivery.
 const TOO_LONG: Duration = Duration::from_secs(120);
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Waits as long as deliveries come.
+struct Patience {
+    taken: u64,
+    since: Instant,
+}
+
+impl Patience {
+    fn new() -> Self {
+        Patience { taken: 0, since: Instant::now() }
+    }
+
+    /// Whether there is any left.
+    async fn wait(&mut self, server: &Server, receiver: &WebhookReceiver) -> bool {
+        activate(server).await;
+        tokio::time::sleep(LOOK_EVERY).await;
+        let taken = receiver.count();
+        if taken != self.taken {
+            *self = Patience { taken, since: Instant::now() };
+        }
+        self.since.elapsed() < TOO_LONG
+    }
+}
 
 pub async fn request(server: &Server, method: Method, path: &str, body: Value) -> Value {
     let url = format!("{}{path}", server.url());
@@ -56,20 +81,18 @@ pub fn confirmed(receiver: &WebhookReceiver, name: &str) -> Items {
 }
 
 pub async fn until_told(server: &Server, receiver: &WebhookReceiver, name: &str, wanted: &Items) {
-    let began = Instant::now();
+    let mut patience = Patience::new();
     loop {
         let got = confirmed(receiver, name);
         assert_eq!(got.difference(wanted).next(), None, "{name}: told of what is not confirmed");
         if got == *wanted {
             return;
         }
-        if began.elapsed() > TOO_LONG {
+        if !patience.wait(server, receiver).await {
             let missing = wanted.difference(&got).next();
             let status = Client::new(server.url()).status(SLUG).await;
             panic!("{name}: never told of {missing:?}\n{}\n{status}", server.log());
         }
-        activate(server).await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 
@@ -79,15 +102,14 @@ pub async fn until_whole(
     receiver: &WebhookReceiver,
     name: &str,
 ) -> std::collections::BTreeMap<u64, Taken> {
-    let began = Instant::now();
+    let mut patience = Patience::new();
     loop {
         let taken = receiver.taken(name);
         let last = taken.keys().next_back().copied().unwrap_or(0);
         if last == taken.len() as u64 {
             return taken;
         }
-        assert!(began.elapsed() < TOO_LONG, "{name}: {} of {last}", taken.len());
-        activate(server).await;
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        let is_patient = patience.wait(server, receiver).await;
+        assert!(is_patient, "{name}: {} of {last}", taken.len());
     }
 }

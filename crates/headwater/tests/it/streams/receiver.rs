@@ -35,6 +35,7 @@ struct Received {
     /// Of a number that came again: it must be the same.
     contradictions: Vec<String>,
     failures: u64,
+    count: u64,
 }
 
 #[derive(Clone)]
@@ -77,6 +78,11 @@ impl WebhookReceiver {
     /// From now on this share of deliveries meets trouble.
     pub fn fail(&self, share: f64) {
         *self.shared.fails.lock().unwrap() = share;
+    }
+
+    /// How often something came that was taken.
+    pub fn count(&self) -> u64 {
+        self.shared.state.lock().unwrap().count
     }
 
     pub fn failures(&self) -> u64 {
@@ -147,6 +153,7 @@ fn keep(shared: &Shared, name: &str, seq: u64, headers: &HeaderMap, body: &Bytes
         text,
     };
     let mut state = shared.state.lock().unwrap();
+    state.count += 1;
     let known = state.taken.entry(name.to_owned()).or_default().insert(seq, taken.clone());
     if let Some(known) = known.filter(|known| known.digest != taken.digest) {
         state.contradictions.push(format!("{name} {seq}: {} and {}", known.text, taken.text));
