@@ -153,7 +153,8 @@ struct Log(Arc<Mutex<String>>);
 
 impl tracing::Subscriber for Log {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() <= tracing::Level::INFO
+        let is_ours = metadata.target().starts_with("gateway");
+        metadata.is_event() && is_ours && *metadata.level() <= tracing::Level::DEBUG
     }
     fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
         tracing::span::Id::from_u64(1)
