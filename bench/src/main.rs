@@ -9,6 +9,7 @@ mod load;
 mod pages;
 mod price;
 mod process;
+mod quantile;
 mod raw_block;
 mod sizes;
 mod stages;

@@ -87,8 +87,12 @@ pub async fn serve_under(
 
 /// Memory that a server holds now.
 pub fn resident_mib(server: &Server) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.child.id()));
-    let status = status.unwrap_or_default();
+    resident_mib_of(&server.process.child.id().to_string())
+}
+
+/// By process number, or `self`.
+pub fn resident_mib_of(process: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kib = line.and_then(|text| text.trim().trim_end_matches(" kB").parse::<f64>().ok());
     kib.unwrap_or(f64::NAN) / 1024.0

@@ -9,6 +9,7 @@ use testkit::{Fault, Rule, SharedChain, SimConfig, SimNode, Strangers, shared, w
 
 use crate::ingest_rate::{blocks_stored, wait_until};
 use crate::process::{KEY, Server, resident_mib, serve_under};
+use crate::quantile::quantile;
 use crate::say;
 
 /// The node keeps every answer about history back for so long, and history is asked for one block at a time, so that it
@@ -70,7 +71,7 @@ pub async fn run(options: &StormOptions<'_>) -> Result<()> {
     drop(strangers);
     let during_blocks = blocks_at_the_end(&server).await?;
     tokio::time::sleep(Duration::from_secs(5)).await;
-    let (a, b) = (at(&quiet, 0.99), at(&stormy, 0.99));
+    let (a, b) = (quantile(&quiet.times_ms, 0.99), quantile(&stormy.times_ms, 0.99));
     let StormOptions { strangers, file_limit, .. } = options;
     say(&format!(
         "(i) {strangers} strangers under ulimit {file_limit}, a question every {} ms: \
@@ -78,10 +79,10 @@ pub async fn run(options: &StormOptions<'_>) -> Result<()> {
          strangers connected {} times, {} ended by the server; resident {before_mib:.0} MiB before, {during_mib:.0} during, {:.0} after; \
          {before_blocks} blocks stored before, {during_blocks} at the end of it",
         ASK_EVERY.as_millis(),
-        at(&stormy, 0.5),
-        at(&quiet, 0.5),
+        quantile(&stormy.times_ms, 0.5),
+        quantile(&quiet.times_ms, 0.5),
         b / a,
-        at(&stormy, 1.0),
+        quantile(&stormy.times_ms, 1.0),
         stormy.times_ms.len(),
         stormy.again,
         tally.connected,
@@ -138,9 +139,4 @@ async fn ask(server: &Server, chain: &SharedChain, lasts: Duration) -> Result<As
     }
     asked.times_ms.sort_by(f64::total_cmp);
     Ok(asked)
-}
-
-fn at(asked: &Asked, share: f64) -> f64 {
-    let last = asked.times_ms.len().saturating_sub(1);
-    asked.times_ms.get((last as f64 * share) as usize).copied().unwrap_or(f64::NAN)
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use anyhow::Result;
 use testkit::SimConfig;
 
+use super::StreamOptions;
 use super::host::Host;
 use super::receiver::{Receiver, now_us};
-use super::{StreamOptions, quantile};
+use crate::quantile::quantile;
 use crate::say;
 
 const QUICK: Duration = Duration::from_millis(250);

@@ -12,7 +12,8 @@ use streams::definition::{Compiled, Definition};
 use streams::matching::{MatchQuery, Parts, Slot, SpamList, StreamIndex, StreamPlan, match_block};
 use testkit::{SimConfig, SimNode, read, shared, write};
 
-use super::quantile;
+use crate::process::resident_mib_of;
+use crate::quantile::quantile;
 use crate::raw_block::{fetch, parse};
 use crate::say;
 
@@ -108,20 +109,13 @@ fn million() -> Result<()> {
     const MANY: u64 = 1_000_000;
     let mut index = StreamIndex::new();
     index.put(0, plan()?);
-    let before = resident_bytes();
+    let before_mib = resident_mib_of("self");
     let began = Instant::now();
     index.add_addresses(0, (0..MANY).map(elsewhere));
     let seconds = began.elapsed().as_secs_f64();
     say(&format!(
         "streams (b) {MANY} addresses in one stream: {:.1} bytes each by their tables, {:.1} by the process; added in {seconds:.2} s",
         index.address_bytes() as f64 / MANY as f64,
-        (resident_bytes() - before) / MANY as f64
+        (resident_mib_of("self") - before_mib) * 1024.0 * 1024.0 / MANY as f64
     ))
-}
-
-fn resident_bytes() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = line.and_then(|text| text.trim().trim_end_matches(" kB").parse::<f64>().ok());
-    kib.unwrap_or(f64::NAN) * 1024.0
 }

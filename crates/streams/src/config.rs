@@ -33,6 +33,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
+        let delivery = DeliveryConfig::default();
         Config {
             streams_per_tenant_max: 10_000,
             addresses_per_stream_max: 5_000_000,
@@ -45,13 +46,13 @@ impl Default for Config {
             secret_overlap_s: 86_400,
             spam: Vec::new(),
             parity_termination: false,
-            retry_s: vec![60, 600, 3_600, 7_200, 21_600, 43_200, 86_400],
-            timeout_ms: 20_000,
-            connections_max: 1_024,
-            connections_per_host_max: 32,
-            requests_per_second_per_host: 0.0,
-            bytes_in_flight_max: 512 << 20,
-            allow_private_targets: Vec::new(),
+            retry_s: delivery.retry_s,
+            timeout_ms: delivery.timeout_ms,
+            connections_max: delivery.connections_max,
+            connections_per_host_max: delivery.connections_per_host_max,
+            requests_per_second_per_host: delivery.requests_per_second_per_host,
+            bytes_in_flight_max: delivery.bytes_in_flight_max,
+            allow_private_targets: delivery.allow_private_targets,
         }
     }
 }

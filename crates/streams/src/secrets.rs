@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rand::RngCore;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// A secret as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,8 +34,8 @@ impl SecretBox {
         if secret_key.is_empty() {
             return SecretBox(None);
         }
-        let key = Sha256::digest(secret_key.as_bytes());
-        SecretBox(UnboundKey::new(&CHACHA20_POLY1305, &key).ok().map(LessSafeKey::new))
+        let key = digest(&SHA256, secret_key.as_bytes());
+        SecretBox(UnboundKey::new(&CHACHA20_POLY1305, key.as_ref()).ok().map(LessSafeKey::new))
     }
 
     pub fn seal(&self, secret: &str) -> StoredSecret {

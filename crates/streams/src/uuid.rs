@@ -1,13 +1,13 @@
-//! Ids of streams: random UUIDs, which clients check the form of.
+//! UUIDs of streams and of deliveries; clients check their form.
 
-use rand::RngCore;
 use store::StreamId;
 
-/// Version 4.
 pub fn new_stream_id() -> StreamId {
-    let mut bytes = [0u8; 16];
-    rand::rng().fill_bytes(&mut bytes);
-    // The bits that say so.
+    version_4(rand::random())
+}
+
+/// With the bits that say so.
+pub fn version_4(mut bytes: [u8; 16]) -> StreamId {
     let [_, _, _, _, _, _, version, _, variant, ..] = &mut bytes;
     *version = (*version & 0x0f) | 0x40;
     *variant = (*variant & 0x3f) | 0x80;

@@ -13,8 +13,9 @@ use super::id::delivery_id;
 use super::limits::Place;
 use super::post::Post;
 use super::schedule::{Outcome, Step, state_after};
-use super::shared::{Shared, lock, now_ms};
+use super::shared::{Shared, lock};
 use super::success_rate::{is_good, rate_after};
+use crate::clock::now_ms;
 use crate::payload::with_retries;
 
 /// The store could not be read; it may be by then.

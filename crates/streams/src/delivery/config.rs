@@ -1,11 +1,8 @@
 //! What an operator may set about sending.
 
-use serde::{Deserialize, Serialize};
-
 use crate::target::Network;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DeliveryConfig {
     /// Seconds between attempts: after the first, the second … After the last one a delivery is given up.
     pub retry_s: Vec<u64>,

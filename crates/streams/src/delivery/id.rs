@@ -1,22 +1,23 @@
 //! The id of a delivery: a UUID that follows from its stream and number, so that it is the same for every attempt
 //! and leads back to the number without a table.
 
-use alloy_primitives::hex;
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 use store::StreamId;
+
+use crate::uuid::{uuid_text, version_4};
 
 /// The last six bytes are the number, the others a hash, with the marks of version 4.
 pub fn delivery_id(stream: StreamId, seq: u64) -> String {
-    let mut hasher = Sha256::new();
-    hasher.update(stream);
-    hasher.update(seq.to_be_bytes());
-    let hash: [u8; 32] = hasher.finalize().into();
+    let mut hasher = Context::new(&SHA256);
+    hasher.update(stream.as_slice());
+    hasher.update(&seq.to_be_bytes());
+    let hash = hasher.finish();
     let [_, _, number @ ..] = seq.to_be_bytes();
     let mut bytes = [0; 16];
-    for (byte, value) in bytes.iter_mut().zip(hash.iter().take(10).chain(&number)) {
+    for (byte, value) in bytes.iter_mut().zip(hash.as_ref().iter().take(10).chain(&number)) {
         *byte = *value;
     }
-    uuid_text(bytes)
+    uuid_text(&version_4(bytes))
 }
 
 /// The number that an id stands for, if it is an id of this stream.
@@ -29,16 +30,7 @@ pub fn seq_of(stream: StreamId, text: &str) -> Option<u64> {
 
 /// For what has no number.
 pub(super) fn random_id() -> String {
-    uuid_text(rand::random())
-}
-
-fn uuid_text(mut bytes: [u8; 16]) -> String {
-    let [.., version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
-    *version = *version & 0x0f | 0x40;
-    *variant = *variant & 0x3f | 0x80;
-    let text = hex::encode(bytes);
-    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-    [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
+    uuid_text(&version_4(rand::random()))
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use store::StreamId;
 
 use super::attempt::{Attempt, Reason};
 use super::in_flight::Ticket;
-use super::shared::{Shared, lock, now_ms};
+use super::shared::{Shared, lock};
+use crate::clock::now_ms;
 
 const PAGE: usize = 256;
 /// How far ahead is looked for the next one; and the longest time without a look.

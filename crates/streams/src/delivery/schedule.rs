@@ -1,6 +1,6 @@
 //! What follows from how an attempt ended. Pure.
 
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 use store::{DeliveryState, StreamId};
 
 const RETRY_AFTER_MS_MAX: u64 = 24 * 3_600_000;
@@ -79,13 +79,13 @@ pub(super) fn state_after(
 /// Ten percent more or less, so that what failed together is not tried again together; always the same for the
 /// same attempt.
 fn jittered_ms(seconds: u64, stream: StreamId, seq: u64, attempt: u32) -> u64 {
-    let mut hasher = Sha256::new();
-    hasher.update(stream);
-    hasher.update(seq.to_be_bytes());
-    hasher.update(attempt.to_be_bytes());
-    let hash: [u8; 32] = hasher.finalize().into();
-    let [a, b, c, d, ..] = hash;
-    let spread = u64::from(u32::from_be_bytes([a, b, c, d])) % 2_001;
+    let mut hasher = Context::new(&SHA256);
+    hasher.update(stream.as_slice());
+    hasher.update(&seq.to_be_bytes());
+    hasher.update(&attempt.to_be_bytes());
+    let hash = hasher.finish();
+    let front = hash.as_ref().first_chunk().copied().unwrap_or_default();
+    let spread = u64::from(u32::from_be_bytes(front)) % 2_001;
     seconds.saturating_mul(1_000).saturating_mul(9_000 + spread) / 10_000
 }
 

@@ -3,12 +3,11 @@
 
 use testkit::{Fault, Rule, SimConfig, SimNode, read, shared, write};
 
-use super::owner::{confirmed, create, until_told, until_whole};
+use super::owner::{confirmed, create, serving, until_told, until_whole};
 use super::receiver::{Taken, WebhookReceiver, prove};
 use super::truth::{Watched, expected};
 use crate::client::Client;
-use crate::process::Serve;
-use crate::world::{CHAIN, SLUG, head};
+use crate::world::{SLUG, head};
 
 const CONFIRMATIONS: u64 = 12;
 const BLOCKS: usize = 40;
@@ -22,12 +21,8 @@ async fn many_blocks_without_traces_wait_no_longer_than_one_and_are_completed_la
     let node = SimNode::start(chain.clone()).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let receiver = WebhookReceiver::start(82).await;
-    let server = Serve::of(&folder.path().join("data"))
-        .rpc(CHAIN, &node.url())
-        .set("rpc.poll_ms", "30")
+    let server = serving(&folder.path().join("data"), &node)
         .set("ingest.head_trace_ms", "100")
-        .set("log.filter", "warn")
-        .set("streams.allow_private_targets", r#"["127.0.0.0/8"]"#)
         .set("streams.traces_wait_ms", WAIT_MS)
         .start();
     let (first, hash) = head(&chain);

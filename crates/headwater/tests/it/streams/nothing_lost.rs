@@ -8,12 +8,12 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use testkit::{SharedChain, SimConfig, SimNode, read, shared, write};
 
-use super::owner::{activate, create, until_told, until_whole};
+use super::owner::{activate, create, serving, until_told, until_whole};
 use super::receiver::{WebhookReceiver, prove};
 use super::truth::{Watched, expected};
 use crate::client::Client;
-use crate::process::{Serve, Server};
-use crate::world::{CHAIN, SLUG, head};
+use crate::process::Server;
+use crate::world::{SLUG, head};
 
 const CONFIRMATIONS: u64 = 12;
 
@@ -33,11 +33,7 @@ fn size() -> Size {
 }
 
 fn serve(data: &Path, node: &SimNode) -> Server {
-    Serve::of(data)
-        .rpc(CHAIN, &node.url())
-        .set("rpc.poll_ms", "30")
-        .set("log.filter", "warn")
-        .set("streams.allow_private_targets", r#"["127.0.0.0/8"]"#)
+    serving(data, node)
         .set("streams.timeout_ms", "700")
         .set("streams.retry_s", "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]")
         .start()

@@ -1,15 +1,17 @@
 //! The owner of streams: makes them, makes them active again, and waits until their receiver was told everything.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::SimNode;
 
 use super::receiver::{Taken, WebhookReceiver};
 use super::truth::{Items, Watched, told};
 use crate::client::Client;
-use crate::process::{KEY, Server};
-use crate::world::SLUG;
+use crate::process::{KEY, Serve, Server};
+use crate::world::{CHAIN, SLUG};
 
 /// Without a single delivery.
 const TOO_LONG: Duration = Duration::from_secs(120);
@@ -36,6 +38,15 @@ impl Patience {
         }
         self.since.elapsed() < TOO_LONG
     }
+}
+
+/// A server that follows the node quickly and may send to this machine.
+pub fn serving(data: &Path, node: &SimNode) -> Serve {
+    Serve::of(data)
+        .rpc(CHAIN, &node.url())
+        .set("rpc.poll_ms", "30")
+        .set("log.filter", "warn")
+        .set("streams.allow_private_targets", r#"["127.0.0.0/8"]"#)
 }
 
 pub async fn request(server: &Server, method: Method, path: &str, body: Value) -> Value {

@@ -6,23 +6,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use testkit::{SimConfig, SimNode, read, shared, write};
 
-use super::owner::{create, until_told, until_whole};
+use super::owner::{create, serving, until_told, until_whole};
 use super::receiver::{WebhookReceiver, prove};
 use super::truth::{Items, Watched, expected, told};
 use crate::client::Client;
-use crate::process::{Serve, Server};
-use crate::world::{CHAIN, SLUG, head};
+use crate::world::{SLUG, head};
 
 const CONFIRMATIONS: u64 = 12;
-
-fn serve(data: &std::path::Path, node: &SimNode) -> Server {
-    Serve::of(data)
-        .rpc(CHAIN, &node.url())
-        .set("rpc.poll_ms", "30")
-        .set("log.filter", "warn")
-        .set("streams.allow_private_targets", r#"["127.0.0.0/8"]"#)
-        .start()
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_block_that_is_gone_is_retracted_once() {
@@ -32,7 +22,7 @@ async fn a_block_that_is_gone_is_retracted_once() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let receiver = WebhookReceiver::start(92).await;
-    let mut server = serve(&data, &node);
+    let mut server = serving(&data, &node).start();
     let (first, hash) = head(&chain);
     Client::new(server.url()).until_indexed(SLUG, first, &hash).await;
     // Few, so that there are blocks that concern none.
@@ -53,7 +43,7 @@ async fn a_block_that_is_gone_is_retracted_once() {
         assert!(server.terminate().success());
         // So many new ones that those at the height of the old ones are confirmed at once.
         write(&chain).reorg(depth, depth + CONFIRMATIONS as usize + 4);
-        server = serve(&data, &node);
+        server = serving(&data, &node).start();
         let (number, hash) = head(&chain);
         Client::new(server.url()).until_indexed(SLUG, number, &hash).await;
     }
