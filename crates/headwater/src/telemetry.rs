@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use model::printable;
+use tasks::{TaskBoard, endless};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::MakeWriter;
@@ -72,7 +73,7 @@ const SECONDS: [f64; 12] =
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// Must be called inside a runtime.
-pub fn metrics() -> Result<PrometheusHandle> {
+pub fn metrics(tasks: TaskBoard) -> Result<PrometheusHandle> {
     let recorder = PrometheusBuilder::new()
         .set_buckets(&SECONDS)
         .context("histogram bounds")?
@@ -80,7 +81,10 @@ pub fn metrics() -> Result<PrometheusHandle> {
     let handle = recorder.handle();
     let _ = metrics::set_global_recorder(recorder);
     let counted = handle.clone();
-    tokio::spawn(keep_up(UPKEEP_EVERY, move || counted.run_upkeep()));
+    tokio::spawn(async move {
+        let start = || endless(keep_up(UPKEEP_EVERY, || counted.run_upkeep()));
+        tasks.keep_running("counting of metrics", || false, start).await;
+    });
     Ok(handle)
 }
 

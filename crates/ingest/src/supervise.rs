@@ -6,17 +6,12 @@
 use std::time::Duration;
 
 use model::chain::ChainId;
-use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tasks::{Backoff, TaskEnd, keep_running};
 
 use crate::error::Error;
-use crate::panic;
 use crate::progress::{Progress, Task};
 
-const PAUSE_MIN: Duration = Duration::from_millis(500);
-const PAUSE_MAX: Duration = Duration::from_secs(60);
-/// Who ran this long did not fail at once: the pause begins small again.
-const RAN_WELL: Duration = Duration::from_secs(300);
+const PAUSES: Backoff = Backoff { min: Duration::from_millis(500), max: Duration::from_secs(60) };
 
 /// Ends only when the task has nothing left to do: traces are off, or the nodes were let go.
 pub(crate) async fn supervise<F>(
@@ -25,39 +20,26 @@ pub(crate) async fn supervise<F>(
     task: Task,
     start: impl Fn() -> F,
 ) where
-    F: Future<Output = Result<(), Error>> + Send + 'static,
+    F: Future<Output = Result<(), Error>>,
 {
-    let mut pause = PAUSE_MIN;
-    loop {
-        let began = Instant::now();
-        // A set of one: dropping it with the supervisor also ends the task.
-        let mut running = JoinSet::new();
-        running.spawn(start());
-        let why = match running.join_next().await {
-            None | Some(Ok(Ok(()))) => return,
-            Some(Ok(Err(error))) => error.to_string(),
-            Some(Err(error)) if error.is_cancelled() => return,
-            Some(Err(error)) => format!("it panicked: {}", panic::message(error)),
-        };
-        if began.elapsed() >= RAN_WELL {
-            pause = PAUSE_MIN;
-        }
-        progress.set_failed(task, &why);
+    let tell = |TaskEnd { reason, pause }: TaskEnd| {
+        progress.set_failed(task, &reason);
         tracing::error!(
             chain.id = chain.0,
             %task,
-            error = %why,
+            error = %reason,
             pause_ms = pause.as_millis() as u64,
             "an ingest task ended; it is started again"
         );
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(PAUSE_MAX);
-    }
+    };
+    keep_running(PAUSES, || false, start, tell).await;
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::time::Instant;
 
     use super::*;
 
@@ -77,9 +59,9 @@ mod tests {
         supervise(&progress, ChainId(1), Task::Backfill, start).await;
         assert_eq!(starts.load(Ordering::Relaxed), 3);
         let seen = seen.into_inner().unwrap();
-        assert_eq!(seen[0], "filling history: it panicked: the first time");
+        assert_eq!(seen[0], "filling history: panicked: the first time");
         assert_eq!(seen[1], "filling history: the ingest of this chain was stopped");
         assert_eq!(progress.snapshot().restarts, 2);
-        assert_eq!(began.elapsed(), PAUSE_MIN + 2 * PAUSE_MIN, "pauses grow");
+        assert!(began.elapsed() > PAUSES.min * 2, "pauses grow");
     }
 }

@@ -21,7 +21,12 @@ pub enum Error {
 
     /// The connection broke after the request may have been read, or before the answer was whole.
     #[error("connection to {upstream} broke before its answer was whole")]
-    Interrupted { upstream: String, source: Source },
+    Interrupted {
+        upstream: String,
+        source: Source,
+        /// Another request on the same connection tells of it, so that one event counts once.
+        is_told: bool,
+    },
 
     #[error("{upstream} gave no answer within {after_ms} ms")]
     Timeout { upstream: String, after_ms: u64 },
@@ -65,6 +70,14 @@ impl Error {
             | Self::Malformed { .. }
             | Self::NoUpstream { .. } => true,
         }
+    }
+
+    /// The same, of an event that another request tells of.
+    pub(crate) fn told(mut self, by_another: bool) -> Self {
+        if let Self::Interrupted { is_told, .. } = &mut self {
+            *is_told = by_another;
+        }
+        self
     }
 
     /// Whether the node certainly did not act on the request, so that a write may be sent again.

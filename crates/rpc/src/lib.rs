@@ -5,7 +5,6 @@
 //! head's four fields, and nothing of the store. Whether an answer is *true* is for ingest to check:
 //! it reports liars with [`Pool::report_lie`].
 
-mod backoff;
 mod bound;
 mod budget;
 mod call;
@@ -14,7 +13,6 @@ mod envelope;
 mod error;
 mod head;
 mod json_members;
-mod keep_running;
 mod lane;
 mod limiter;
 mod pool;

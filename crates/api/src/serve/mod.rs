@@ -57,10 +57,13 @@ pub async fn serve_local(listener: UnixListener, app: App, stage: watch::Receive
     let listen =
         ListenConfig { connections_max: LOCAL_CONNECTIONS_MAX, ..app.parts.listen.clone() };
     let connections = Connections::new(Limits::new(&listen, LOCAL_CONNECTIONS_MAX));
-    let sweep = tokio::spawn(connections.clone().sweep());
+    let sweep = connections.clone().sweep();
     let router = router(app, hosts).layer(axum::Extension(LocalSocket));
     let ListenConfig { h2_streams_max, header_bytes_max, .. } = listen;
     let listener = Listener::Unix(listener);
-    Acceptor { listener, router, connections, h2_streams_max, header_bytes_max }.run(stage).await;
-    sweep.abort();
+    let acceptor = Acceptor { listener, router, connections, h2_streams_max, header_bytes_max };
+    tokio::select! {
+        () = acceptor.run(stage) => {}
+        () = sweep => {}
+    }
 }

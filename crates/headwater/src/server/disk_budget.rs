@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use store::Store;
+use tasks::{TaskBoard, endless};
 use tokio::task::JoinHandle;
 
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -126,12 +127,14 @@ impl DiskBudget {
 }
 
 /// Ends when it is aborted.
-pub fn watch(budget: Arc<DiskBudget>, store: Store) -> JoinHandle<()> {
+pub fn watch(budget: Arc<DiskBudget>, store: Store, tasks: TaskBoard) -> JoinHandle<()> {
+    let measure = async |budget: &DiskBudget, store: &Store| loop {
+        budget.measure(store);
+        tokio::time::sleep(LOOK_EVERY).await;
+    };
     tokio::spawn(async move {
-        loop {
-            budget.measure(&store);
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
+        let start = || endless(measure(&budget, &store));
+        tasks.keep_running("measuring of the disk budget", || false, start).await;
     })
 }
 

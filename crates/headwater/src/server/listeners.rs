@@ -55,9 +55,12 @@ impl Listeners {
         Ok((Listeners { folder, stage, tasks, sweep, notice, patience }, addresses))
     }
 
-    /// Ends when one of them did, though nobody said so.
+    /// Ends when one of them did, though nobody said so, or nobody closes what is overdue any more.
     pub async fn ended(&mut self) {
-        self.tasks.join_next().await;
+        tokio::select! {
+            _ = self.tasks.join_next() => {}
+            _ = self.sweep.join_next() => {}
+        }
     }
 
     /// First a while in which balancers see that they should send nothing more, and whoever asks is still

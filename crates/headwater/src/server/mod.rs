@@ -19,6 +19,7 @@ use ingest::ChainIngest;
 use model::chain::ChainTable;
 use rand::RngCore;
 use store::{Store, WriteState};
+use tasks::TaskBoard;
 use tokio::task::JoinHandle;
 
 use self::streams::LateTokens;
@@ -31,7 +32,7 @@ use ::streams::Streams;
 use chains::Chains;
 use disk_budget::DiskBudget;
 use listeners::Listeners;
-use problems::problems_fn;
+use problems::{Watched, problems_fn};
 
 pub struct Server {
     pub app: App,
@@ -52,18 +53,25 @@ impl Server {
         let Chains { served, ingests, targets } =
             chains::start(settings, &table, &store, ingesting).await?;
         let redecode = RedecodeWorker::start(&store, targets);
-        let problems = problems_fn(store.clone(), ingests.clone());
         let tokens = LateTokens::new();
         let streams = streams::start(settings, &store, &table, &served, tokens.clone()).await?;
+        let tasks = TaskBoard::default();
+        let problems = problems_fn(Watched {
+            store: store.clone(),
+            ingests: ingests.clone(),
+            streams: streams.clone(),
+            tasks: tasks.clone(),
+        });
         let built = Built {
             table,
             chains: served,
             redecode: &redecode,
             problems,
             streams: streams.clone(),
+            tasks: tasks.clone(),
         };
         let mut app = parts(settings, &store, built).await?;
-        let budget = watch_budget(settings, &store, &mut app);
+        let budget = watch_budget(settings, &store, &mut app, tasks);
         let app = App::new(app);
         tokens.set(app.clone());
         let files = file_limit::plan(settings.node_files());
@@ -106,13 +114,18 @@ impl Server {
 }
 
 /// Where there is one, /status shows it.
-fn watch_budget(settings: &Settings, store: &Store, parts: &mut Parts) -> Option<JoinHandle<()>> {
+fn watch_budget(
+    settings: &Settings,
+    store: &Store,
+    parts: &mut Parts,
+    tasks: TaskBoard,
+) -> Option<JoinHandle<()>> {
     let bytes = Some(settings.store.disk_budget_bytes).filter(|bytes| *bytes > 0)?;
     let budget = Arc::new(DiskBudget::new(bytes));
     let shown = budget.clone();
     let status = move || serde_json::to_value(shown.status()).unwrap_or_default();
     parts.disk_budget = Some(Box::new(status));
-    Some(disk_budget::watch(budget, store.clone()))
+    Some(disk_budget::watch(budget, store.clone(), tasks))
 }
 
 /// What is there before the HTTP server is.
@@ -122,11 +135,12 @@ struct Built<'a> {
     redecode: &'a RedecodeWorker,
     problems: ProblemsFn,
     streams: Streams,
+    tasks: TaskBoard,
 }
 
 async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<Parts> {
-    let Built { table, chains, redecode, problems, streams } = built;
-    let prometheus = telemetry::metrics()?;
+    let Built { table, chains, redecode, problems, streams, tasks } = built;
+    let prometheus = telemetry::metrics(tasks)?;
     let nodes = chains
         .iter()
         .map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone() })

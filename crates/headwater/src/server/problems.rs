@@ -5,12 +5,32 @@ use std::sync::Arc;
 use api::{Problem, ProblemsFn};
 use ingest::ChainIngest;
 use store::{Store, WriteState};
+use streams::Streams;
+use tasks::{TaskBoard, TaskProblem};
 
-pub fn problems_fn(store: Store, ingests: Vec<Arc<ChainIngest>>) -> ProblemsFn {
+const GOES_ON: &str = "look at the log; it goes on by itself when the cause is gone";
+
+/// Whose tasks can stand still.
+pub struct Watched {
+    pub store: Store,
+    pub ingests: Vec<Arc<ChainIngest>>,
+    pub streams: Streams,
+    /// Those of the server itself.
+    pub tasks: TaskBoard,
+}
+
+pub fn problems_fn(watched: Watched) -> ProblemsFn {
+    let Watched { store, ingests, streams, tasks } = watched;
     Box::new(move || {
-        let of_store = of_store(store.write_state());
-        of_store.into_iter().chain(ingests.iter().flat_map(|ingest| of_ingest(ingest))).collect()
+        let mut problems: Vec<Problem> = of_store(store.write_state()).into_iter().collect();
+        problems.extend(ingests.iter().flat_map(|ingest| of_ingest(ingest)));
+        problems.extend(streams.problems().into_iter().chain(tasks.problems()).map(of_task));
+        problems
     })
+}
+
+fn of_task(TaskProblem { task, reason }: TaskProblem) -> Problem {
+    Problem { chain: None, reason: format!("{task}: {reason}"), advice: GOES_ON.to_owned() }
 }
 
 fn of_store(state: WriteState) -> Option<Problem> {
@@ -26,7 +46,7 @@ fn of_ingest(ingest: &ChainIngest) -> Vec<Problem> {
     let told = |why: &String| Problem {
         chain: Some(ingest.chain.slug.clone()),
         reason: format!("an ingest task ended and is started again: {why}"),
-        advice: "look at the log; it goes on by itself when the cause is gone".to_owned(),
+        advice: GOES_ON.to_owned(),
     };
     ingest.progress.snapshot().failed.iter().map(told).collect()
 }

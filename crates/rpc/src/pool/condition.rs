@@ -2,13 +2,13 @@
 //! which head is the best.
 
 use super::health::{Health, Lag, Moment};
-use crate::backoff::Backoff;
 use crate::head::Head;
 use crate::probe::{Capabilities, TraceDoubt, TraceProbe, Traces};
 use crate::upstream_id::UpstreamId;
 use jiff::Timestamp;
 use model::printable;
 use std::collections::VecDeque;
+use tasks::Backoff;
 use tokio::time::Instant;
 
 /// How many lies are remembered with their evidence.

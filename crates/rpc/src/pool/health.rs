@@ -3,12 +3,12 @@
 //! Pure: told what happened and when. A left-out upstream gets a time for its next trial, later
 //! each time it fails again.
 
-use crate::backoff::Backoff;
 use crate::error::{Error, error_chain};
 use crate::wall_clock;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::time::Duration;
+use tasks::Backoff;
 use tokio::time::Instant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -126,10 +126,10 @@ impl Health {
         let state = match error {
             Error::Timeout { .. } => State::Slow,
             Error::Connect { .. }
-            | Error::Interrupted { .. }
+            | Error::Interrupted { is_told: false, .. }
             | Error::Http { .. }
             | Error::Malformed { .. } => State::Dead,
-            // Load and our own limits say nothing about health.
+            // Load and our own limits say nothing about health, nor does what another request tells of.
             _ => return Next::Stays,
         };
         self.failures = self.failures.saturating_add(1);

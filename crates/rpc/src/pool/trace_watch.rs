@@ -4,15 +4,16 @@
 
 use super::shared::Shared;
 use crate::error::error_chain;
-use crate::keep_running::{TaskEnd, keep_running};
 use crate::probe::{self, Failure, TraceDoubt, TraceProbe, Traces};
 use crate::upstream_id::UpstreamId;
 use std::sync::Arc;
+use tasks::{TaskEnd, endless, keep_running};
 use tokio::time::{Instant, sleep_until};
 
 pub async fn keep(shared: Arc<Shared>, id: UpstreamId) {
     let tell = |end: TaskEnd| shared.watcher_ended(id, &end);
-    keep_running(shared.backoff(), || shared.is_closed(), || run(&shared, id), tell).await;
+    let start = || endless(run(&shared, id));
+    keep_running(shared.backoff(), || shared.is_closed(), start, tell).await;
 }
 
 async fn run(shared: &Shared, id: UpstreamId) {

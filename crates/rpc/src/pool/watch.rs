@@ -5,7 +5,6 @@ use super::shared::{Member, Shared};
 use crate::call::Call;
 use crate::error::{Error, error_chain};
 use crate::head::Head;
-use crate::keep_running::{TaskEnd, keep_running};
 use crate::lane::Lane;
 use crate::probe::{self, Failure};
 use crate::upstream::{HeadEvent, HeadSubscription, Upstream};
@@ -14,6 +13,7 @@ use alloy_primitives::B256;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
+use tasks::{TaskEnd, endless, keep_running};
 use tokio::time::{Instant, sleep_until};
 
 /// With a live subscription polling is only a check on it: so many times rarer, within a limit.
@@ -30,9 +30,10 @@ pub async fn keep(shared: Arc<Shared>, id: UpstreamId) {
 async fn keep_started_by<F: Future<Output = ()>>(
     shared: &Shared,
     id: UpstreamId,
-    start: impl FnMut() -> F,
+    mut start: impl FnMut() -> F,
 ) {
     let tell = |end: TaskEnd| shared.watcher_ended(id, &end);
+    let start = || endless(start());
     keep_running(shared.backoff(), || shared.is_closed(), start, tell).await;
 }
 

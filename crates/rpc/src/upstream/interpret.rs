@@ -92,7 +92,7 @@ pub fn unattributed(
         });
     }
     let source = format!("an error that names no request: {failure}").into();
-    Err(Error::Interrupted { upstream: label.to_owned(), source })
+    Err(Error::Interrupted { upstream: label.to_owned(), source, is_told: false })
 }
 
 fn slow_down(failure: &RpcFailure, label: &str) -> Error {

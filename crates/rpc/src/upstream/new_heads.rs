@@ -4,16 +4,15 @@
 //! by the pool.
 
 use super::websocket::{Socket, Target};
-use crate::backoff::Backoff;
 use crate::envelope::{self, Message};
 use crate::error::{Error, error_chain};
 use crate::head::Head;
-use crate::keep_running::{TaskEnd, keep_running};
 use crate::upstream_id::UpstreamId;
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use std::sync::Arc;
 use std::time::Duration;
+use tasks::{Backoff, TaskEnd, endless, keep_running};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -46,7 +45,7 @@ impl HeadSubscription {
         let subscriber = Subscriber { target, upstream, sender, reconnect: reconnect.clone() };
         let task = tokio::spawn(async move {
             let is_over = || subscriber.sender.is_closed();
-            let run = || subscriber.run(pauses);
+            let run = || endless(subscriber.run(pauses));
             // Nobody waits for room in the channel here: with it full, what is in it says enough.
             let tell = |end: TaskEnd| {
                 let lost = HeadEvent::Lost(format!("the task of new heads {}", end.reason));

@@ -100,7 +100,8 @@ impl Target {
     }
 
     pub fn interrupted(&self, source: impl Into<Source>) -> Error {
-        Error::Interrupted { upstream: self.label.clone(), source: source.into() }
+        let upstream = self.label.clone();
+        Error::Interrupted { upstream, source: source.into(), is_told: false }
     }
 }
 
@@ -132,6 +133,8 @@ pub enum Reply {
         failure: RpcFailure,
         /// All of these are batches.
         only_batches: bool,
+        /// Another of these tells of it.
+        is_told: bool,
     },
 }
 
@@ -205,11 +208,14 @@ impl Owner {
         };
         jobs.close();
         let is_alone = self.pending.len() == 1;
-        for (_, reply) in self.pending.drain(..) {
+        for (at, (_, reply)) in self.pending.drain(..).enumerate() {
+            let (upstream, is_told) = (self.target.label.clone(), at > 0);
+            let interrupted =
+                |why: String| Error::Interrupted { upstream, source: why.into(), is_told };
             let _ = reply.send(Err(match &why {
                 Broken::TooLarge if is_alone => self.target.too_large(),
-                Broken::TooLarge => self.target.interrupted("an answer was too large"),
-                Broken::Other(why) => self.target.interrupted(why.clone()),
+                Broken::TooLarge => interrupted("an answer was too large".to_owned()),
+                Broken::Other(why) => interrupted(why.clone()),
             }));
         }
     }
@@ -259,9 +265,9 @@ impl Owner {
 
     fn tell_all(&mut self, failure: &RpcFailure) {
         let only_batches = self.pending.iter().all(|(ids, _)| ids.end - ids.start > 1);
-        for (_, reply) in self.pending.drain(..) {
-            let failure = failure.clone();
-            let _ = reply.send(Ok(Reply::Unattributed { failure, only_batches }));
+        for (at, (_, reply)) in self.pending.drain(..).enumerate() {
+            let (failure, is_told) = (failure.clone(), at > 0);
+            let _ = reply.send(Ok(Reply::Unattributed { failure, only_batches, is_told }));
         }
     }
 }

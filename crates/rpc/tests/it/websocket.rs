@@ -124,6 +124,34 @@ async fn an_error_that_names_no_request_is_nobodys_answer() {
     assert!(shown.contains("parse error"), "{shown}");
 }
 
+/// One event on a connection is one failure, however many requests were under way there.
+#[tokio::test]
+async fn a_socket_that_breaks_once_leaves_nobody_out() {
+    let node = FakeNode::start().await;
+    let pool = pool_with(vec![UpstreamConfig::from_url(node.ws_url())], subscribing());
+    all_healthy(&pool).await;
+    for (round, event) in ["error", "hang up"].into_iter().enumerate() {
+        node.set(|b| b.held = vec!["trace_block"]);
+        let before = node.count("trace_block");
+        let fetches = (0..8).map(|block| {
+            let pool = pool.clone();
+            tokio::spawn(async move { pool.fetch(fetch_of(vec![Call::trace_block(block)])).await })
+        });
+        let fetches: Vec<_> = fetches.collect();
+        eventually("all are under way", || node.count("trace_block") >= before + 8).await;
+        match round {
+            0 => node.say(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}"#),
+            _ => node.hang_up(),
+        }
+        eventually("all are asked again", || node.count("trace_block") >= before + 16).await;
+        assert_eq!(pool.status().upstreams[0].state, State::Healthy, "after {event}");
+        node.set(|b| b.held.clear());
+        for fetch in fetches {
+            assert!(fetch.await.unwrap().unwrap().answers[0].is_ok(), "after {event}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_clients_answer_that_breaks_its_socket_breaks_nothing_of_ingest() {
     let node = FakeNode::start().await;

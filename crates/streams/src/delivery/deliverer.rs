@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use store::Store;
 use store::StreamId;
+use tasks::{TaskBoard, TaskProblem};
 use tokio::sync::{Notify, watch};
 
 use super::attempt::{Attempt, Reason, host_of};
@@ -54,11 +55,11 @@ impl Deliverer {
     ) -> Result<Arc<Self>, DeliveryError> {
         config.check().map_err(DeliveryError::Config)?;
         let guard = Guard::new(&config.allow_private_targets);
-        let retry_wake = Arc::new(Notify::new());
+        let (retry_wake, tasks) = (Arc::new(Notify::new()), TaskBoard::default());
         let shared = Arc::new(Shared {
             poster: Poster::new(guard, lookup).map_err(DeliveryError::Config)?,
             limits: Limits::new(&config),
-            writer: AttemptWriter::start(store.clone(), retry_wake.clone()),
+            writer: AttemptWriter::start(store.clone(), retry_wake.clone(), tasks.clone()),
             store,
             config,
             directory,
@@ -69,13 +70,19 @@ impl Deliverer {
             rates: Default::default(),
             stop: watch::Sender::new(false),
             running: Running::default(),
+            tasks,
         });
         for stream in shared.directory.sending() {
             first_attempts::wake(&shared, stream);
         }
-        tokio::spawn(retries::run(shared.clone()));
-        tokio::spawn(queue_metrics::run(shared.clone()));
+        tokio::spawn(retries::keep(shared.clone()));
+        tokio::spawn(queue_metrics::keep(shared.clone()));
         Ok(Arc::new(Deliverer { shared }))
+    }
+
+    /// What of sending does not get on, and is tried again.
+    pub fn problems(&self) -> Vec<TaskProblem> {
+        self.shared.tasks.problems()
     }
 
     /// The stream has something new to send, or is to be sent again.

@@ -2,6 +2,7 @@
 //! retry is somebody else's work.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use store::{Delivery, StreamId};
@@ -11,10 +12,10 @@ use super::in_flight::Ticket;
 use super::running::RunningTask;
 use super::shared::{Shared, lock};
 
+const TASK: &str = "first attempts of webhooks";
 /// Deliveries (without bodies) read at once. Few: as many streams may wait for their receivers.
 const PAGE: usize = 16;
 const TICKET_PAUSE: Duration = Duration::from_millis(10);
-const READ_PAUSE: Duration = Duration::from_secs(1);
 
 /// Sees to it that what the stream has to send is being sent.
 pub(super) fn wake(shared: &Arc<Shared>, stream: StreamId) {
@@ -32,8 +33,16 @@ pub(super) fn wake(shared: &Arc<Shared>, stream: StreamId) {
         lane.look_again = false;
     }
     let running = shared.running.begin();
-    let run = LaneRun { shared: shared.clone(), stream, has_ended: false, _running: running };
-    tokio::spawn(run.run());
+    let run = LaneRun {
+        shared: shared.clone(),
+        stream,
+        has_ended: AtomicBool::new(false),
+        _running: running,
+    };
+    tokio::spawn(async move {
+        let tasks = &run.shared.tasks;
+        tasks.keep_running(TASK, || run.shared.is_stopping(), || run.run()).await;
+    });
 }
 
 /// However it ends, the lane can be started again after it.
@@ -41,13 +50,13 @@ struct LaneRun {
     shared: Arc<Shared>,
     stream: StreamId,
     /// The lane may be another's since then.
-    has_ended: bool,
+    has_ended: AtomicBool,
     _running: RunningTask,
 }
 
 impl Drop for LaneRun {
     fn drop(&mut self) {
-        if !self.has_ended
+        if !self.has_ended.load(Ordering::Relaxed)
             && let Some(lane) = lock(&self.shared.lanes).get_mut(&self.stream)
         {
             lane.is_running = false;
@@ -63,22 +72,23 @@ enum Next {
 }
 
 impl LaneRun {
-    async fn run(mut self) {
-        while matches!(self.page().await, Next::Read) || self.was_woken() {}
+    async fn run(&self) -> Result<(), store::Error> {
+        while matches!(self.page().await?, Next::Read) || self.was_woken() {}
         // Deleted: nobody will ask for its place.
         if self.shared.directory.target(self.stream).is_none() {
             lock(&self.shared.lanes).remove(&self.stream);
         }
+        Ok(())
     }
 
     /// Else it has ended. Both under one lock: who wakes it afterwards starts it anew.
-    fn was_woken(&mut self) -> bool {
+    fn was_woken(&self) -> bool {
         let mut lanes = lock(&self.shared.lanes);
         let woken = lanes.get_mut(&self.stream).is_some_and(|lane| {
             lane.is_running = std::mem::take(&mut lane.look_again);
             lane.is_running
         });
-        self.has_ended = !woken;
+        self.has_ended.store(!woken, Ordering::Relaxed);
         woken
     }
 
@@ -87,28 +97,20 @@ impl LaneRun {
         target.is_some_and(|target| target.is_sending) && !self.shared.is_stopping()
     }
 
-    async fn page(&self) -> Next {
+    async fn page(&self) -> Result<Next, store::Error> {
         if !self.is_sending() {
-            return Next::Wait;
+            return Ok(Next::Wait);
         }
-        let (deliveries, waiting) = match self.read().await {
-            Ok(read) => read,
-            Err(error) => {
-                tracing::warn!(%error, "what a stream has to send cannot be read; it is tried again");
-                let pause = tokio::time::sleep(READ_PAUSE);
-                let stopped = self.shared.unless_stopping(pause).await.is_none();
-                return if stopped { Next::Wait } else { Next::Read };
-            }
-        };
+        let (deliveries, waiting) = self.read().await?;
         for (sent, delivery) in deliveries.iter().enumerate() {
             if !self.is_sending() {
-                return Next::Wait;
+                return Ok(Next::Wait);
             }
             if !self.first_attempt(delivery, waiting.saturating_sub(sent as u64)).await {
-                return Next::Wait;
+                return Ok(Next::Wait);
             }
         }
-        if deliveries.len() < PAGE { Next::Wait } else { Next::Read }
+        Ok(if deliveries.len() < PAGE { Next::Wait } else { Next::Read })
     }
 
     async fn read(&self) -> Result<(Vec<Delivery>, u64), store::Error> {

@@ -5,23 +5,23 @@ use std::time::{Duration, Instant};
 
 use super::shared::Shared;
 
+const TASK: &str = "figures of webhook queues";
 const EVERY: Duration = Duration::from_secs(10);
 
-pub(super) async fn run(shared: Arc<Shared>) {
+pub(super) async fn keep(shared: Arc<Shared>) {
+    let kept = shared.tasks.keep_running(TASK, || shared.is_stopping(), || run(&shared));
+    shared.unless_stopping(kept).await;
+}
+
+async fn run(shared: &Shared) -> Result<(), store::Error> {
     loop {
         let began = Instant::now();
-        match sum(&shared).await {
-            Ok((deliveries, bytes)) => {
-                metrics::gauge!("headwater_streams_queue_deliveries").set(deliveries as f64);
-                metrics::gauge!("headwater_streams_queue_bytes").set(bytes as f64);
-            }
-            Err(error) => tracing::debug!(%error, "queues of streams cannot be added up"),
-        }
+        let (deliveries, bytes) = sum(shared).await?;
+        shared.tasks.gets_on(TASK);
+        metrics::gauge!("headwater_streams_queue_deliveries").set(deliveries as f64);
+        metrics::gauge!("headwater_streams_queue_bytes").set(bytes as f64);
         // With very many streams less often.
-        let pause = EVERY.max(began.elapsed() * 50);
-        if shared.unless_stopping(tokio::time::sleep(pause)).await.is_none() {
-            return;
-        }
+        tokio::time::sleep(EVERY.max(began.elapsed() * 50)).await;
     }
 }
 

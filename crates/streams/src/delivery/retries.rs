@@ -5,40 +5,35 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use store::StreamId;
+use store::{AttemptRecord, StreamId};
 
 use super::attempt::{Attempt, Reason};
 use super::in_flight::Ticket;
 use super::shared::{Shared, lock};
 use crate::clock::now_ms;
 
+const TASK: &str = "retries of webhooks";
 const PAGE: usize = 256;
 /// How far ahead is looked for the next one; and the longest time without a look.
 const LOOK_AHEAD_MS: u64 = 60_000;
 /// Results come many at a time, and each is a reason to look.
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
-const READ_PAUSE: Duration = Duration::from_secs(1);
 
-pub(super) async fn run(shared: Arc<Shared>) {
+pub(super) async fn keep(shared: Arc<Shared>) {
     let _running = shared.running.begin();
-    while !shared.is_stopping() {
+    let kept = shared.tasks.keep_running(TASK, || shared.is_stopping(), || run(&shared));
+    shared.unless_stopping(kept).await;
+}
+
+async fn run(shared: &Arc<Shared>) -> Result<(), store::Error> {
+    loop {
         let began = Instant::now();
-        let pause = match take_up(&shared).await {
-            Ok(pause) => pause,
-            Err(error) => {
-                tracing::warn!(%error, "webhooks to be tried again cannot be read; it is tried again");
-                READ_PAUSE
-            }
-        };
+        let pause = take_up(shared).await?;
+        shared.tasks.gets_on(TASK);
         // Looking must stay a small part of the work, however many streams have something due.
         let rest = LOOK_PAUSE.max(began.elapsed() * 4);
-        let woken = async {
-            tokio::time::sleep(rest).await;
-            let _ = tokio::time::timeout(pause, shared.retry_wake.notified()).await;
-        };
-        if shared.unless_stopping(woken).await.is_none() {
-            return;
-        }
+        tokio::time::sleep(rest).await;
+        let _ = tokio::time::timeout(pause, shared.retry_wake.notified()).await;
     }
 }
 
@@ -65,7 +60,7 @@ async fn take_up(shared: &Arc<Shared>) -> Result<Duration, store::Error> {
                 let shared = shared.clone();
                 tokio::spawn(async move {
                     let _running = running;
-                    retry(&shared, ticket, stream, seq).await;
+                    keep_trying(&shared, ticket, stream, seq).await;
                 });
             }
         }
@@ -95,26 +90,29 @@ async fn time_to_next(shared: &Shared, now_ms: u64) -> Result<Duration, store::E
     Ok(Duration::from_millis(next_ms.unwrap_or(until_ms) - now_ms))
 }
 
-async fn retry(shared: &Shared, ticket: Ticket, stream: StreamId, seq: u64) {
-    let read = async {
-        let delivery = shared.store.delivery(stream, seq).await?;
-        let queue = shared.store.stream_queue(stream).await?;
-        Ok::<_, store::Error>((delivery, queue.waiting))
-    };
-    match read.await {
-        Ok((Some(delivery), queue_size)) if delivery.state.due_ms.is_some() => {
-            let attempt = Attempt { delivery: &delivery, queue_size, reason: Reason::Due };
-            if let Some(record) = shared.attempt(attempt).await {
-                return shared.writer.put(record, ticket).await;
-            }
-        }
-        // Deleted, or sent meanwhile.
-        Ok(_) => {}
-        Err(error) => {
-            tracing::warn!(%error, "a delivery to be tried again cannot be read; it is tried again");
-            shared.unless_stopping(tokio::time::sleep(READ_PAUSE)).await;
+async fn keep_trying(shared: &Shared, ticket: Ticket, stream: StreamId, seq: u64) {
+    let attempt = || attempt(shared, stream, seq);
+    let attempted = shared.tasks.keep_running(TASK, || shared.is_stopping(), attempt).await;
+    match attempted.flatten() {
+        Some(record) => shared.writer.put(record, ticket).await,
+        None => {
+            drop(ticket);
+            shared.retry_wake.notify_one();
         }
     }
-    drop(ticket);
-    shared.retry_wake.notify_one();
+}
+
+/// None where it was deleted, or sent meanwhile, or cannot be sent now.
+async fn attempt(
+    shared: &Shared,
+    stream: StreamId,
+    seq: u64,
+) -> Result<Option<AttemptRecord>, store::Error> {
+    let delivery = shared.store.delivery(stream, seq).await?;
+    let Some(delivery) = delivery.filter(|it| it.state.due_ms.is_some()) else {
+        return Ok(None);
+    };
+    let queue_size = shared.store.stream_queue(stream).await?.waiting;
+    let attempt = Attempt { delivery: &delivery, queue_size, reason: Reason::Due };
+    Ok(shared.attempt(attempt).await)
 }

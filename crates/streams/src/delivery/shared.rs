@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use store::Store;
 use store::StreamId;
+use tasks::TaskBoard;
 use tokio::sync::{Notify, watch};
 
 use super::config::DeliveryConfig;
@@ -33,6 +34,7 @@ pub(super) struct Shared {
     pub rates: Mutex<()>,
     pub stop: watch::Sender<bool>,
     pub running: Running,
+    pub tasks: TaskBoard,
 }
 
 /// The first attempts of one stream: at most one task makes them.

@@ -1,12 +1,14 @@
 //! Writes how attempts ended, many at once. While the store takes no writes the results wait here, and with them
 //! everybody who has one more: nothing is sent that could not be noted for long.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use store::AttemptRecord;
 use store::Store;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tasks::TaskBoard;
+use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::in_flight::Ticket;
@@ -34,9 +36,17 @@ struct Ended {
 
 impl AttemptWriter {
     /// `retry_wake` is told when what is due may have changed.
-    pub fn start(store: Store, retry_wake: Arc<Notify>) -> Self {
+    pub fn start(store: Store, retry_wake: Arc<Notify>, tasks: TaskBoard) -> Self {
         let (queue, results) = mpsc::channel(BATCH_MAX);
-        tokio::spawn(write(store, results, retry_wake));
+        // What waits in the queue outlives whoever writes it.
+        let results = Mutex::new(results);
+        tokio::spawn(async move {
+            let start = || async {
+                write(&store, &mut *results.lock().await, &retry_wake).await;
+                Ok::<_, Infallible>(())
+            };
+            tasks.keep_running("writing of webhook results", || false, start).await;
+        });
         AttemptWriter { queue }
     }
 
@@ -54,9 +64,10 @@ impl AttemptWriter {
     }
 }
 
-async fn write(store: Store, mut results: mpsc::Receiver<Message>, retry_wake: Arc<Notify>) {
+/// Ends with the last who has results.
+async fn write(store: &Store, results: &mut mpsc::Receiver<Message>, retry_wake: &Notify) {
     let mut batch = Vec::new();
-    while gather(&mut results, &mut batch).await {
+    while gather(results, &mut batch).await {
         let (mut records, mut tickets, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
         for message in batch.drain(..) {
             match message {
@@ -70,7 +81,7 @@ async fn write(store: Store, mut results: mpsc::Receiver<Message>, retry_wake: A
         let is_retry_concerned = records.iter().any(|record| record.state.due_ms.is_some())
             || tickets.iter().any(|ticket| ticket.is_retry);
         if !records.is_empty() {
-            store_all(&store, records).await;
+            store_all(store, records).await;
         }
         drop(tickets);
         for done in waiting {

@@ -9,6 +9,7 @@ use model::chain::{Chain, ChainId};
 use model::token::Token;
 use rpc::{Needs, Pool};
 use store::Store;
+use tasks::TaskBoard;
 use tokio::sync::Semaphore;
 
 use crate::config::Config;
@@ -45,6 +46,7 @@ pub struct Context {
     pub deliverer: OnceLock<Arc<Deliverer>>,
     /// Streams with a reader of their own that may be matched at once: the others come first.
     pub own_permits: Semaphore,
+    pub tasks: TaskBoard,
 }
 
 impl Context {

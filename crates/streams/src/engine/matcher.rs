@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use model::chain::ChainId;
-use store::{Error, Reader, Start};
+use store::{Error, Reader, Start, Store};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::context::Context;
@@ -13,6 +13,9 @@ use super::step::{MatcherState, Members, Step, Stepped};
 pub struct Matcher {
     pub chain: ChainId,
     pub members: Members,
+    /// What its task is called.
+    pub task: String,
+    store: Store,
     state: Arc<Mutex<MatcherState>>,
 }
 
@@ -23,17 +26,26 @@ impl Matcher {
         members: Members,
         start: Start,
     ) -> Result<Self, Error> {
-        let reader = Reader::open(&context.store, &members.reader_name(), chain, start).await?;
+        let (store, name) = (context.store.clone(), members.reader_name());
+        let reader = Reader::open(&store, &name, chain, start).await?;
         let state = Arc::new(Mutex::new(MatcherState::new(reader)));
-        Ok(Matcher { chain, members, state })
+        let task = format!("matching of {name} on chain {chain}", chain = chain.0);
+        Ok(Matcher { chain, members, task, store, state })
     }
 
-    pub async fn lock(&self) -> OwnedMutexGuard<MatcherState> {
-        self.state.clone().lock_owned().await
+    /// Where a step failed or panicked, what was begun is begun again from what the store knows.
+    pub async fn lock(&self) -> Result<OwnedMutexGuard<MatcherState>, Error> {
+        let mut state = self.state.clone().lock_owned().await;
+        if state.is_stepping {
+            let name = self.members.reader_name();
+            let reader = Reader::open(&self.store, &name, self.chain, Start::Head).await?;
+            *state = MatcherState::new(reader);
+        }
+        Ok(state)
     }
 
     pub async fn step(&self, context: &Context) -> Result<Stepped, Error> {
-        let mut state = self.lock().await;
+        let mut state = self.lock().await?;
         self.step_locked(context, &mut state).await
     }
 
@@ -42,14 +54,9 @@ impl Matcher {
         context: &Context,
         state: &mut MatcherState,
     ) -> Result<Stepped, Error> {
-        let stepped = Step::new(context, self.chain, self.members, state).run().await;
-        if stepped.is_err() {
-            // What was begun is begun again from what the store knows.
-            let name = self.members.reader_name();
-            if let Ok(reader) = Reader::open(&context.store, &name, self.chain, Start::Head).await {
-                *state = MatcherState::new(reader);
-            }
-        }
-        stepped
+        state.is_stepping = true;
+        let stepped = Step::new(context, self.chain, self.members, state).run().await?;
+        state.is_stepping = false;
+        Ok(stepped)
     }
 }

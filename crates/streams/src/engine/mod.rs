@@ -68,7 +68,7 @@ impl Engine {
         let (own, tasks) = (Mutex::default(), Mutex::default());
         let engine = Arc::new(Engine { context, shared, own, tasks });
         for matcher in engine.shared.values() {
-            let task = shared::run(engine.clone(), matcher.clone());
+            let task = shared::keep(engine.clone(), matcher.clone());
             engine.tasks().spawn(task);
         }
         engine.resume_own_readers().await?;
@@ -104,7 +104,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let matcher = Matcher::open(&self.context, chain, Members::One(id), start).await?;
         let matcher = Arc::new(matcher);
-        let task = own::run(Arc::downgrade(self), matcher.clone(), id);
+        let task = own::keep(Arc::downgrade(self), matcher.clone(), id);
         let task = self.tasks().spawn(task);
         self.own().insert((chain, id), OwnReader { matcher, task });
         Ok(())
@@ -118,6 +118,7 @@ impl Engine {
         // What it is in the middle of is either written as a whole or not at all.
         let _nothing_under_way = matcher.lock().await;
         task.abort();
+        self.context.tasks.gets_on(&matcher.task);
         self.context.store.remove_reader(chain, &own_reader_name(id)).await?;
         Ok(())
     }
@@ -160,7 +161,7 @@ impl Engine {
         loop {
             let Some(mode) = self.mode_of(chain, id) else { return Ok(None) };
             let Some(matcher) = self.matcher_of(chain, id, mode) else { return Ok(None) };
-            let mut state = matcher.lock().await;
+            let mut state = matcher.lock().await?;
             // It may have changed readers while we waited.
             if self.mode_of(chain, id) == Some(mode) {
                 state.settle().await?;
@@ -178,7 +179,7 @@ impl Engine {
         from_block: Option<u64>,
     ) -> Result<Option<Placed>, Error> {
         let Some(matcher) = self.shared(chain, class) else { return Ok(None) };
-        let mut state = matcher.lock().await;
+        let mut state = matcher.lock().await?;
         state.settle().await?;
         let newest = self.context.store.view().await?.coverage(chain).await?.newest();
         let wanted = from_block.or(newest.map(|newest| newest.saturating_add(1)));

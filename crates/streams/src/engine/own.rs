@@ -7,7 +7,7 @@ use store::{Error, StreamChange, StreamId};
 
 use super::Engine;
 use super::matcher::Matcher;
-use super::shared::{RETRY_AFTER, is_full};
+use super::shared::is_full;
 use super::step::{Progress, own_reader_name};
 use crate::registry::{Class, Mode};
 
@@ -16,12 +16,18 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 const NO_ADDRESS: &str = "it begins with its fromBlock when it has an address";
 const QUEUE_FULL: &str = "its queue is longer than streams.queue_bytes_max, and it goes on when some of it was delivered";
 
-pub async fn run(engine: Weak<Engine>, matcher: Arc<Matcher>, id: StreamId) {
-    let Some(strong) = engine.upgrade() else { return };
+/// Whatever happens to it, it is begun again.
+pub async fn keep(engine: Weak<Engine>, matcher: Arc<Matcher>, id: StreamId) {
+    let Some(tasks) = engine.upgrade().map(|engine| engine.context.tasks.clone()) else { return };
+    tasks.keep_running(&matcher.task, || false, || run(&engine, &matcher, id)).await;
+}
+
+async fn run(engine: &Weak<Engine>, matcher: &Matcher, id: StreamId) -> Result<(), Error> {
+    let Some(strong) = engine.upgrade() else { return Ok(()) };
     let mut written = strong.context.store.subscribe(matcher.chain);
     drop(strong);
     loop {
-        let Some(engine) = engine.upgrade() else { return };
+        let Some(engine) = engine.upgrade() else { return Ok(()) };
         written.borrow_and_update();
         if let Some(why) = held_back(&engine, id).await {
             note(&engine, id, Some(why.to_owned()));
@@ -29,16 +35,14 @@ pub async fn run(engine: Weak<Engine>, matcher: Arc<Matcher>, id: StreamId) {
             tokio::time::sleep(LOOK_AGAIN).await;
             continue;
         }
-        let wait = match step(&engine, &matcher, id).await {
-            Ok(Next::Again) => continue,
-            Ok(Next::Joined) => return,
-            Ok(Next::After(wait)) => wait,
-            Err(error) => {
-                tracing::warn!(stream = %own_reader_name(id), %error, "a stream could not go on; trying again");
-                RETRY_AFTER
-            }
-        };
+        let next = step(&engine, matcher, id).await?;
+        engine.context.tasks.gets_on(&matcher.task);
         drop(engine);
+        let wait = match next {
+            Next::Again => continue,
+            Next::Joined => return Ok(()),
+            Next::After(wait) => wait,
+        };
         let _ = tokio::time::timeout(wait, written.changed()).await;
     }
 }
@@ -87,8 +91,8 @@ async fn join(engine: &Arc<Engine>, matcher: &Matcher, id: StreamId) -> Result<b
         None => return Ok(false),
     };
     let Some(shared) = engine.shared(matcher.chain, class) else { return Ok(false) };
-    let mut others = shared.lock().await;
-    let mut own = matcher.lock().await;
+    let mut others = shared.lock().await?;
+    let mut own = matcher.lock().await?;
     // Both take in what was written up to now, so that none of it is passed over or told twice.
     let other = shared.step_locked(&engine.context, &mut others).await?;
     let mine = matcher.step_locked(&engine.context, &mut own).await?;
@@ -125,7 +129,7 @@ async fn join(engine: &Arc<Engine>, matcher: &Matcher, id: StreamId) -> Result<b
 
 /// The block that is missing, where there are newer ones.
 async fn waits_for(engine: &Engine, matcher: &Matcher) -> Result<Option<String>, Error> {
-    let Some(next) = matcher.lock().await.next_block() else { return Ok(None) };
+    let Some(next) = matcher.lock().await?.next_block() else { return Ok(None) };
     let newest = engine.context.store.view().await?.coverage(matcher.chain).await?.newest();
     let is_missing = newest.is_some_and(|newest| next <= newest);
     Ok(is_missing.then(|| format!("it waits for block {next} to be indexed")))

@@ -1,41 +1,34 @@
 //! Matches block after block for all streams of a class, as long as the server runs.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use store::StreamId;
+use store::{Error, StreamId};
 
 use super::Engine;
 use super::matcher::Matcher;
 use super::step::Progress;
 
-/// After a failure of the store; it says itself when it can write again.
-pub const RETRY_AFTER: Duration = Duration::from_millis(500);
+/// Whatever happens to it, it is begun again.
+pub async fn keep(engine: Arc<Engine>, matcher: Arc<Matcher>) {
+    let start = || run(&engine, &matcher);
+    engine.context.tasks.keep_running(&matcher.task, || false, start).await;
+}
 
-pub async fn run(engine: Arc<Engine>, matcher: Arc<Matcher>) {
-    let context = engine.context.clone();
+async fn run(engine: &Arc<Engine>, matcher: &Arc<Matcher>) -> Result<(), Error> {
+    let context = &engine.context;
     let mut written = context.store.subscribe(matcher.chain);
     loop {
         written.borrow_and_update();
-        let progress = match matcher.step(&context).await {
-            Ok(stepped) => {
-                detach_full(&engine, &matcher, &stepped.delivered).await;
-                stepped.progress
-            }
-            Err(error) => {
-                let chain = matcher.chain.0;
-                tracing::warn!(chain.id = chain, %error, "streams could not go on; trying again");
-                tokio::time::sleep(RETRY_AFTER).await;
-                continue;
-            }
-        };
-        match progress {
+        let stepped = matcher.step(context).await?;
+        context.tasks.gets_on(&matcher.task);
+        detach_full(engine, matcher, &stepped.delivered).await;
+        match stepped.progress {
             Progress::Moved => {}
             Progress::Waits(wait) => {
                 let _ = tokio::time::timeout(wait, written.changed()).await;
             }
             // The store is gone where this fails; so is this task, soon.
-            Progress::Idle if written.changed().await.is_err() => return,
+            Progress::Idle if written.changed().await.is_err() => return Ok(()),
             Progress::Idle => {}
         }
     }

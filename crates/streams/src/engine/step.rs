@@ -48,6 +48,8 @@ pub struct MatcherState {
     done: Option<ReaderCursor>,
     /// Matches of blocks below this one are confirmed: those that still wait, wait for traces.
     pub(super) confirmed_below: u64,
+    /// A step is under way, or did not come to its end: then nothing here is where the store is.
+    pub(super) is_stepping: bool,
 }
 
 /// How long blocks wait for their traces. Those that were there when the wait began share its end, so that many without
@@ -70,7 +72,14 @@ pub enum Progress {
 
 impl MatcherState {
     pub fn new(reader: Reader) -> Self {
-        MatcherState { reader, waiting: None, patience: None, done: None, confirmed_below: 0 }
+        MatcherState {
+            reader,
+            waiting: None,
+            patience: None,
+            done: None,
+            confirmed_below: 0,
+            is_stepping: false,
+        }
     }
 
     /// The first block that has not been matched.

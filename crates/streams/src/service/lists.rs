@@ -166,13 +166,18 @@ const PRUNED_AT_ONCE: usize = 1_000;
 const DAY_MS: u64 = 86_400_000;
 
 /// Forgets deliveries that ended long ago; ends with the server.
-pub async fn prune(context: Arc<Context>) {
+pub async fn keep_pruning(context: Arc<Context>) {
+    let start = || prune(&context);
+    context.tasks.keep_running("forgetting of old deliveries", || false, start).await;
+}
+
+async fn prune(context: &Context) -> Result<(), store::Error> {
     loop {
         let kept_ms = context.config.retention_days.saturating_mul(DAY_MS);
         let before = clock::now_ms().saturating_sub(kept_ms);
-        let pruned = context.store.prune_deliveries(before, PRUNED_AT_ONCE).await;
+        let pruned = context.store.prune_deliveries(before, PRUNED_AT_ONCE).await?;
         // Some at a time: a large heap must not keep others from writing.
-        if pruned.is_ok_and(|count| count == PRUNED_AT_ONCE) {
+        if pruned == PRUNED_AT_ONCE {
             tokio::time::sleep(Duration::from_millis(50)).await;
         } else {
             tokio::time::sleep(PRUNE_EVERY).await;

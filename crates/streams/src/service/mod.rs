@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use model::chain::ChainId;
 use store::{Store, StreamId};
+use tasks::{TaskBoard, TaskProblem};
 use tokio::sync::{Mutex, MutexGuard, Semaphore};
 use tokio::task::JoinSet;
 
@@ -73,6 +74,7 @@ impl Streams {
             tokens,
             deliverer: OnceLock::new(),
             own_permits: Semaphore::new(OWN_AT_ONCE),
+            tasks: TaskBoard::default(),
         });
         load::load(&context, &settings).await?;
         let directory = Arc::new(StreamDirectory::new(context.clone(), settings.clone()));
@@ -84,9 +86,16 @@ impl Streams {
         let tasks = std::sync::Mutex::default();
         let inner = Inner { context, engine, deliverer, settings, change_locks, tasks };
         let streams = Streams { inner: Arc::new(inner) };
-        streams.spawn(lists::prune(streams.inner.context.clone()));
-        streams.spawn(terminate::watch(streams.inner.context.clone()));
+        streams.spawn(lists::keep_pruning(streams.inner.context.clone()));
+        streams.spawn(terminate::keep_watching(streams.inner.context.clone()));
         Ok(streams)
+    }
+
+    /// What of matching and sending does not get on, and is tried again.
+    pub fn problems(&self) -> Vec<TaskProblem> {
+        let mut problems = self.inner.context.tasks.problems();
+        problems.extend(self.inner.deliverer.problems());
+        problems
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tasks::endless;
+
 use crate::clock;
 use crate::engine::Context;
 use crate::record::Status;
@@ -11,13 +13,17 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 const ERROR_MAX_MS: u64 = 86_400_000;
 const TERMINATED: &str = "Stream was terminated: it was in error for 24 hours";
 
-pub async fn watch(context: Arc<Context>) {
-    if !context.config.parity_termination {
-        return;
+pub async fn keep_watching(context: Arc<Context>) {
+    if context.config.parity_termination {
+        let start = || endless(watch(&context));
+        context.tasks.keep_running("ending of streams in error", || false, start).await;
     }
+}
+
+async fn watch(context: &Context) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        terminate(&context, clock::now_ms()).await;
+        terminate(context, clock::now_ms()).await;
     }
 }
 

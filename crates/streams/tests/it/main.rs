@@ -18,5 +18,6 @@ mod failures;
 mod fairness;
 mod guard;
 mod order;
+mod panics;
 mod replay;
 mod restart;

@@ -1,17 +1,18 @@
-//! Keeps a background task running: one that ends or panics is started again, with growing pauses.
+//! Keeps a background task running: one that fails or panics is started again, with growing pauses.
 //!
 //! What ends a task is told to whoever started it, so that it can be seen from outside.
 
 use crate::backoff::Backoff;
 use futures_util::FutureExt;
 use model::{panic_text, printable};
+use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// One that ran for so long starts its pauses anew.
 const LONG_RUN: Duration = Duration::from_secs(600);
-const REASON_CHARS_MAX: usize = 200;
+const REASON_CHARS_MAX: usize = 500;
 
 /// How a task ended that was not meant to.
 #[derive(Clone, Debug)]
@@ -21,36 +22,48 @@ pub struct TaskEnd {
     pub pause: Duration,
 }
 
-/// Runs `start()` again and again; ends only when dropped, or once `is_over`.
-pub async fn keep_running<F: Future<Output = ()>>(
+/// Runs `start()` again and again until it is done, and says what it came to; none once `is_over`.
+pub async fn keep_running<F, T, E>(
     backoff: Backoff,
     is_over: impl Fn() -> bool,
     mut start: impl FnMut() -> F,
     mut tell: impl FnMut(TaskEnd),
-) {
+) -> Option<T>
+where
+    F: Future<Output = Result<T, E>>,
+    E: Display,
+{
     let mut trial = 0;
     while !is_over() {
         let started = Instant::now();
         // What a panic may have left half done is shared only under locks that are taken anew.
         let ended = AssertUnwindSafe(start()).catch_unwind().await;
+        let reason = match ended {
+            Ok(Ok(done)) => return Some(done),
+            Ok(Err(error)) => printable(&error.to_string(), REASON_CHARS_MAX),
+            Err(panic) => {
+                let text = panic_text(panic.as_ref());
+                format!("panicked: {}", printable(&text, REASON_CHARS_MAX))
+            }
+        };
         if is_over() {
-            return;
+            return None;
         }
         if started.elapsed() >= LONG_RUN {
             trial = 0;
         }
         let pause = backoff.wait(trial, rand::random());
         trial += 1;
-        let reason = match ended {
-            Ok(()) => "ended".to_owned(),
-            Err(panic) => {
-                let text = panic_text(panic.as_ref());
-                format!("panicked: {}", printable(&text, REASON_CHARS_MAX))
-            }
-        };
         tell(TaskEnd { reason, pause });
         sleep(pause).await;
     }
+    None
+}
+
+/// For work that is never done: its end is a failure.
+pub async fn endless(work: impl Future<Output = ()>) -> Result<(), &'static str> {
+    work.await;
+    Err("ended")
 }
 
 #[cfg(test)]
@@ -66,7 +79,7 @@ mod tests {
             runs.set(runs.get() + 1);
             match runs.get() {
                 1 => panic!("first\nINFO forged"),
-                2 => {}
+                2 => Err::<(), _>("ended"),
                 3 => panic!("{} more", 1),
                 _ => std::future::pending().await,
             }
@@ -85,7 +98,10 @@ mod tests {
     async fn what_is_over_is_not_started_again() {
         let backoff = Backoff { min: Duration::from_secs(1), max: Duration::from_secs(60) };
         let over = Cell::new(false);
-        let start = || async { over.set(true) };
+        let start = || async {
+            over.set(true);
+            Err::<(), _>("ended")
+        };
         keep_running(backoff, || over.get(), start, |end| panic!("{end:?}")).await;
     }
 }

@@ -1,4 +1,4 @@
-//! How long a left-out upstream waits for its next trial. Pure.
+//! How long to wait before the next trial. Pure.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub struct Backoff {
 
 impl Backoff {
     /// Doubled each time, up to the maximum. `jitter` in 0..1 shortens it by up to a fifth, so that
-    /// upstreams that failed together are not tried together.
+    /// what failed together is not tried together.
     pub fn wait(&self, trial: u32, jitter: f64) -> Duration {
         let doubled = self.min.saturating_mul(2u32.saturating_pow(trial.min(20)));
         doubled.min(self.max).max(self.min).mul_f64(1.0 - 0.2 * jitter.clamp(0.0, 1.0))

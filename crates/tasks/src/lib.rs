@@ -1,0 +1,10 @@
+//! Background tasks that never end quietly: one that ends or panics is started again, and what does not get on
+//! can be seen from outside.
+
+mod backoff;
+mod board;
+mod keep_running;
+
+pub use backoff::Backoff;
+pub use board::{TaskBoard, TaskProblem};
+pub use keep_running::{TaskEnd, endless, keep_running};
