@@ -16,7 +16,7 @@ fn both(node: &FakeNode) -> UpstreamConfig {
 
 async fn head_becomes(heads: &mut Receiver<Option<Head>>, number: u64) {
     let waiting = heads.wait_for(|head| head.is_some_and(|head| head.number == number));
-    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap().unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(120), waiting).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn a_reorg_at_the_same_height_is_seen_although_the_subscription_tells_noth
     node.set(|b| b.fork = 7);
     let other = hash(7, 101);
     let waiting = heads.wait_for(|head| head.is_some_and(|head| head.hash.to_string() == other));
-    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap().unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(120), waiting).await.unwrap().unwrap();
 }
 
 #[tokio::test]
