@@ -12,7 +12,7 @@ use crate::embedded::engine::Table;
 use crate::embedded::read::View;
 use crate::embedded::streams::{
     AttemptRow, BROKEN_ATTEMPT, BROKEN_DELIVERY, BROKEN_MATCH, BROKEN_QUEUE, BROKEN_STREAM,
-    MatchRow, QueueRow, keys, unpack_delivery, unpack_stream, waits,
+    MatchRow, QueueRow, keys, unpack_body, unpack_delivery, unpack_stream, waits,
 };
 use crate::streams::{Delivery, ListAnchor, StreamId, delivery_digest};
 
@@ -96,7 +96,8 @@ impl<'a> StreamsCheck<'a> {
         let Delivery { stream, seq, .. } = *delivery;
         let (view, key) = (self.view, keys::delivery(stream, seq));
         self.bodies.add(&key, &[]);
-        let body = view.snapshot.get(&view.tables.delivery_bodies, key)?.unwrap_or_default();
+        let packed = view.snapshot.get(&view.tables.delivery_bodies, key)?;
+        let body = packed.and_then(|packed| unpack_body(&packed)).unwrap_or_default();
         if delivery_digest(delivery.previous_digest, seq, &body) != delivery.digest {
             part.fault(format!("delivery {seq} of {stream} is not what its digest says"));
         }
