@@ -38,7 +38,7 @@ fn addresses_are_taken_in_any_case_and_names_are_told_apart() {
         assert_eq!(answer.status, 400);
         assert!(answer.message().contains("names are not resolved here"), "{answer:?}");
     }
-    for wrong in ["0x12", "x.", "..", "0x.5"] {
+    for wrong in ["0x12", "x.", "..", "1.5"] {
         let answer = server.get(&target("{}", wrong, "chain=sim"));
         assert!(answer.message().ends_with("is not a valid hex address"), "{wrong}: {answer:?}");
     }

@@ -4,6 +4,8 @@ use crate::nft_market::{APES, CATS, NftMarket, START, ape};
 use crate::test_server::KEY;
 
 const MARKETS: &str = "is not one of opensea, blur, looksrare, x2y2, 0xprotocol";
+const NO_OPERATION: &str = "no operation is at this path of the data host: it has /{address}, \
+    /nft/{address}/trades, /nft/{address}/lowestprice, /erc20/{address}/price and /dateToBlock below /api/v2.2";
 const NO_CHAIN: &str = "is not a known chain; give a name such as eth or a hex id such as 0x1";
 
 fn market() -> NftMarket {
@@ -72,11 +74,7 @@ fn both_operations_refuse_what_they_share() {
                 405,
                 "method POST is not allowed here",
             ),
-            (
-                format!("GET {target}/more HTTP/1.1\r\nx-api-key: {KEY}\r\n"),
-                404,
-                "nothing is served at this path",
-            ),
+            (format!("GET {target}/more HTTP/1.1\r\nx-api-key: {KEY}\r\n"), 404, NO_OPERATION),
         ] {
             let answer = market.server.send(&head, b"");
             assert_eq!((answer.status, answer.message()), (status, says.to_owned()), "{head}");

@@ -68,6 +68,28 @@ fn a_deep_pool_with_another_token_outweighs_dust_in_money() {
 }
 
 #[test]
+fn what_lies_in_a_pool_is_worth_no_more_than_the_step_lets_through() {
+    let mut market = TokenMarket::with(Setup {
+        list: Some(list(&[("TKN", 18), ("MINT", 18)])),
+        ..Setup::default()
+    });
+    let (tkn, mint, usdc) = (addr("TKN"), addr("MINT"), market.stable("USDC"));
+    market.block(market.coin());
+    // Twenty thousand dollars stand behind a token of which anybody may make as much as he likes.
+    market.block(market.pair("Uniswap v2", (mint, 20_000 * E18), (usdc, 20_000 * E6)));
+    market.block(market.pair("Uniswap v2", (tkn, 1_000_000 * E18), (mint, 90_000_000 * E18)));
+    let answer = market.price(tkn, "explain=true");
+    assert_eq!(answer["explain"]["partnerSideLiquidityUsd"], "20000.00", "{answer}");
+    assert_eq!(answer["explain"]["tokenSideLiquidityUsd"], "20000.00");
+    assert!(doubts(&answer).contains(&"singleSource"));
+    // What little money there is says something else: then nobody is to be trusted.
+    market.block(market.pair("SushiSwap v2", (tkn, 100 * E18), (usdc, 100 * E6)));
+    let answer = market.price(tkn, "explain=true");
+    assert_eq!(answer["explain"]["confidence"], "low", "{answer}");
+    assert!(doubts(&answer).contains(&"contested"), "{answer}");
+}
+
+#[test]
 fn nothing_is_built_upon_what_is_doubtful_itself() {
     let (mut market, _, mid) = market();
     // FAR trades against TKN alone: that would be three steps.

@@ -1,6 +1,6 @@
 //! What a wallet's rows say where a block does not tell everything itself: labels, fees, receipts that are missing.
 
-use alloy_primitives::{Address, U256};
+use alloy_primitives::{Address, B256, U256};
 use model::chain::ChainId;
 use model::facts::Facts;
 use model::proof::Proof;
@@ -96,13 +96,12 @@ fn tokens_that_are_known_are_labelled_with_name_and_symbol() {
 
 #[test]
 fn a_fee_holds_what_blobs_and_the_chain_below_cost() {
+    let zero = B256::ZERO;
     let receipt = |text: &str| {
         let text = format!(
-            r#"{{"gasUsed":"0x5208","cumulativeGasUsed":"0x5208","effectiveGasPrice":"0x64","status":"0x1"{text}}}"#
+            r#"{{"transactionHash":"{zero}","gasUsed":"0x5208","cumulativeGasUsed":"0x5208","effectiveGasPrice":"0x64","status":"0x1"{text}}}"#
         );
-        let list = format!("[{text}]");
-        serde_json::from_str::<Vec<Value>>(&list).unwrap();
-        read_receipt(&list)
+        read_receipt(&format!("[{text}]"))
     };
     let receipts = vec![
         Some(receipt("")),
@@ -124,7 +123,8 @@ fn a_fee_holds_what_blobs_and_the_chain_below_cost() {
 }
 
 fn read_receipt(list: &str) -> Receipt {
-    let mut block = Block { txs: vec![Tx::default()], ..Block::default() };
+    let tx = Tx { hash: Some(B256::ZERO), ..Tx::default() };
+    let mut block = Block { txs: vec![tx], ..Block::default() };
     block.set_receipts(serde_json::from_str(list).unwrap()).unwrap();
     block.receipts.remove(0).unwrap()
 }

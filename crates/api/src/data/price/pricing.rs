@@ -43,6 +43,15 @@ pub struct Priced {
     pub reach_from: u64,
 }
 
+/// A price, and the way to it.
+struct Chosen {
+    at: ChainView,
+    price: Price,
+    hop: Option<Hop>,
+    /// Tokens that were thought of as steps.
+    steps: Vec<Step>,
+}
+
 /// What is known of the day before.
 struct DayBefore {
     usd: Option<Ratio>,
@@ -64,9 +73,7 @@ impl Pricing<'_> {
         let chain = &self.served.chain;
         let table = PricingTable::of(chain, time).ok_or_else(|| refusals::no_native_coin(chain))?;
         let token = self.token(&table).await?;
-        let Some(mut at) = self.block.view_again(self.app, self.served).await? else {
-            return Ok(None);
-        };
+        let Some(mut at) = self.view_again().await? else { return Ok(None) };
         let mut pools = match self.block.summary {
             Some(_) => self.stored_pools(&at, &table, self.block.number, &token).await?,
             None => Pools { own: Vec::new(), native: Arc::default(), source: "store" },
@@ -74,33 +81,13 @@ impl Pricing<'_> {
         if self.lacks_own(&table, &pools) || pools.native.is_empty() {
             drop(at);
             self.ask_node(&table, &mut pools).await?;
-            let Some(again) = self.block.view_again(self.app, self.served).await? else {
-                return Ok(None);
-            };
+            let Some(again) = self.view_again().await? else { return Ok(None) };
             at = again;
         }
-        let mut direct = self.choose(&table, &token, &pools, &[]);
-        let mut second = SecondHop::default();
-        let mut steps = Vec::new();
-        if wants_second_hop(&direct) && self.block.summary.is_some() {
-            let found =
-                self.stored(&at, &table, self.block.number).steps(&self.query(&token)).await?;
-            if !found.is_empty() {
-                // A contract may have to be asked how its token counts.
-                drop(at);
-                steps = self.counted(&found).await;
-                let Some(again) = self.block.view_again(self.app, self.served).await? else {
-                    return Ok(None);
-                };
-                at = again;
-                let stored = self.stored(&at, &table, self.block.number);
-                second = self.second_hop(&stored, &token, &steps, &pools.native).await?;
-                pools.own.append(&mut second.pools);
-                direct = self.choose(&table, &token, &pools, &second.money()).or(direct);
-            }
-        }
-        let mut price = direct?;
-        let hop = second.explain(&mut price);
+        let Some(chosen) = self.chosen(at, &table, &token, &mut pools).await? else {
+            return Ok(None);
+        };
+        let Chosen { at, price, hop, steps } = chosen;
         self.check_activity(&at, time, &pools).await?;
         let mut then = DayBefore { usd: None, block: self.block.number };
         if self.params.percent_change {
@@ -120,11 +107,50 @@ impl Pricing<'_> {
             then: then.usd,
             source: pools.source,
             changed_at,
-            hop,
+            hop: hop.as_ref(),
         };
         let mut body = Vec::with_capacity(1024);
         record.write(&mut body);
         Ok(Some(Priced { body: body.into(), version: at.version, reach_from: then.block }))
+    }
+
+    /// By the token's own pools with money; where they say nothing, or little, also by those with tokens that have a
+    /// price. None where the block was replaced meanwhile.
+    async fn chosen(
+        &self,
+        at: ChainView,
+        table: &PricingTable,
+        token: &TokenInfo,
+        pools: &mut Pools,
+    ) -> Result<Option<Chosen>, ApiError> {
+        let direct = self.choose(table, token, pools, &[]);
+        let mut found = Vec::new();
+        if wants_second_hop(&direct) && self.block.summary.is_some() {
+            found = self.stored(&at, table, self.block.number).steps(&self.query(token)).await?;
+        }
+        if found.is_empty() {
+            return Ok(Some(Chosen { at, price: direct?, hop: None, steps: Vec::new() }));
+        }
+        // A contract may have to be asked how its token counts.
+        drop(at);
+        let steps = self.counted(&found).await;
+        let Some(at) = self.view_again().await? else { return Ok(None) };
+        let stored = self.stored(&at, table, self.block.number);
+        let mut second = self.second_hop(&stored, token, &steps, &pools.native).await?;
+        pools.own.append(&mut second.pools);
+        let found = self.choose(table, token, pools, &second.money());
+        let Ok(mut price) = found else {
+            return Ok(Some(Chosen { at, price: direct?, hop: None, steps }));
+        };
+        let hop = second.explain(&mut price, direct.ok().as_ref());
+        if hop.is_some() {
+            pools.source = "store";
+        }
+        Ok(Some(Chosen { at, price, hop, steps }))
+    }
+
+    async fn view_again(&self) -> Result<Option<ChainView>, ApiError> {
+        self.block.view_again(self.app, self.served).await
     }
 
     /// When the block was made.

@@ -6,13 +6,15 @@
 
 use alloy_primitives::{Address, U256};
 use model::facts::{Pool, PoolState};
-use model::price::{Money, PoolAt, Price};
+use model::price::{Confidence, Doubt, Money, PoolAt, Price};
 
 use super::stored_pools::{PoolQuery, StoredPools};
 
 /// Pools with other tokens that are looked at, and tokens among them that may be steps.
 const POOLS_MAX: usize = 64;
 const STEPS_MAX: usize = 8;
+/// A price through a second token that is further than this from the token's own pools with money is doubtful.
+const CONTESTED_BPS: u32 = 1000;
 
 /// A token on the way, and how it counts.
 #[derive(Clone, Copy)]
@@ -40,13 +42,29 @@ impl SecondHop {
         self.hops.iter().map(|hop| hop.money.clone()).collect()
     }
 
-    /// The step that a price went through, with what is doubtful about it.
-    pub fn explain(&self, price: &mut Price) -> Option<&Hop> {
-        let hop = self.hops.iter().find(|hop| hop.token == price.partner)?;
-        let new = hop.price.doubts.iter().filter(|doubt| !price.doubts.contains(doubt));
-        let new: Vec<_> = new.copied().collect();
-        price.doubts.extend(new);
-        price.confidence = price.confidence.min(hop.price.confidence);
+    /// The step that a price went through, if it did. What is doubtful about the step is doubtful about the price, and
+    /// no more can be traded than the step lets through: a pool full of a token is worth no more than what that token
+    /// sells for. `direct` is what the token's pools with money say by themselves.
+    pub fn explain(self, price: &mut Price, direct: Option<&Price>) -> Option<Hop> {
+        let hop = self.hops.into_iter().find(|hop| hop.token == price.partner)?;
+        let step = &hop.price;
+        let is_contested = direct.is_some_and(|it| !price.usd.is_within(CONTESTED_BPS, it.usd));
+        let more = step.doubts.iter().copied().chain(is_contested.then_some(Doubt::Contested));
+        for doubt in more {
+            if !price.doubts.contains(&doubt) {
+                price.doubts.push(doubt);
+            }
+        }
+        price.confidence = price.confidence.min(step.confidence);
+        if is_contested
+            || [Doubt::Thin, Doubt::SingleSource].iter().all(|it| price.doubts.contains(it))
+        {
+            price.confidence = Confidence::Low;
+        }
+        let through = step.partner_side_micro_usd;
+        price.token_side_micro_usd = price.token_side_micro_usd.min(through);
+        price.partner_side_micro_usd = price.partner_side_micro_usd.min(through);
+        price.one_percent_micro_usd = price.one_percent_micro_usd.min(step.one_percent_micro_usd);
         Some(hop)
     }
 }
