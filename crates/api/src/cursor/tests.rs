@@ -109,6 +109,15 @@ fn another_key_makes_it_altered() {
 }
 
 #[test]
+fn servers_with_one_secret_open_each_others_cursors() {
+    let text = CursorKey::of_secret("what both were told").seal(&cursor(), &question("a"));
+    let opened = CursorKey::of_secret("what both were told").open(&text, NOW, TTL);
+    assert_eq!(opened, Ok((cursor(), question("a"))));
+    let other = CursorKey::of_secret("something else").open(&text, NOW, TTL);
+    assert_eq!(other, Err(CursorError::Altered));
+}
+
+#[test]
 fn it_expires_after_its_time_and_forgives_clocks_behind() {
     let text = key().seal(&cursor(), &question("a"));
     let open_at = |now| key().open(&text, now, TTL).map(|(cursor, _)| cursor);
