@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::HOST;
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rand::Rng;
@@ -47,10 +47,14 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     if app.is_stopping() {
         answer_headers::add_close(headers, version);
     }
-    if let Ok(value) = HeaderValue::from_str(&id) {
+    add(headers, &id);
+    response
+}
+
+pub fn add(headers: &mut HeaderMap, id: &str) {
+    if let Ok(value) = HeaderValue::from_str(id) {
         headers.insert(REQUEST_ID, value);
     }
-    response
 }
 
 async fn answered(app: &App, request: Request, next: Next) -> Response {

@@ -21,17 +21,21 @@ pub fn instead_of(written: &[u8], in_first_line: bool) -> Option<Vec<u8>> {
         b"400" => ("400 Bad Request", NO_HTTP),
         _ => return None,
     };
+    Some(refusal(status, why, "").into_bytes())
+}
+
+/// A whole answer as text, for where there is no request to answer. `more`: further headers, each with its end of line.
+pub fn refusal(status: &str, why: &str, more: &str) -> String {
     let body = serde_json::json!({ "message": why }).to_string();
     let date = AnswerDate::default().get();
     let date = date.as_ref().and_then(|date| date.to_str().ok());
     let date = date.map(|date| format!("date: {date}\r\n")).unwrap_or_default();
     let (id, length) = (request_id::fresh(), body.len());
-    let head = format!(
+    format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\n\
-         cache-control: no-store\r\n{date}x-request-id: {id}\r\ncontent-length: {length}\r\n\
-         connection: close\r\n\r\n"
-    );
-    Some([head.as_bytes(), body.as_bytes()].concat())
+         cache-control: no-store\r\n{date}{more}x-request-id: {id}\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{body}"
+    )
 }
 
 const TOO_LARGE: &str =

@@ -125,8 +125,11 @@ impl Pricing<'_> {
     ) -> Result<Option<Chosen>, ApiError> {
         let direct = self.choose(table, token, pools, &[]);
         let mut found = Vec::new();
-        if wants_second_hop(&direct) && self.block.summary.is_some() {
-            found = self.stored(&at, table, self.block.number).steps(&self.query(token)).await?;
+        let stored = self.stored(&at, table, self.block.number);
+        // Money is what all else is measured by, and everything trades against it: too much to look through.
+        let may_go_on = self.block.summary.is_some() && !stored.is_money(self.params.token);
+        if may_go_on && wants_second_hop(&direct) {
+            found = stored.steps(&self.query(token)).await?;
         }
         if found.is_empty() {
             return Ok(Some(Chosen { at, price: direct?, hop: None, steps: Vec::new() }));
@@ -397,7 +400,7 @@ impl Pricing<'_> {
 /// Where the token's own pools with money say nothing, or little.
 fn wants_second_hop(direct: &Result<Price, ApiError>) -> bool {
     match direct {
-        Ok(price) => price.doubts.contains(&Doubt::Thin) && !price.is_reference,
+        Ok(price) => price.doubts.contains(&Doubt::Thin),
         Err(error) => matches!(error, ApiError::NotFound(_)),
     }
 }

@@ -104,7 +104,7 @@ impl StoredPools<'_> {
         self.with_before(self.states(&pools, self.block).await?).await
     }
 
-    fn is_money(&self, token: Address) -> bool {
+    pub fn is_money(&self, token: Address) -> bool {
         let is_stable = self.table.stables.iter().any(|(stable, _)| *stable == token);
         is_stable || token == self.table.wrapped || token.is_zero()
     }
