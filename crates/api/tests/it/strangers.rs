@@ -79,10 +79,11 @@ fn a_body_that_does_not_come_is_told_so_and_a_slow_one_is_taken() {
     );
     let answer = until_closed(connect(server.address, head.as_bytes()));
     assert!(answer.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&answer));
+    let patient = self::server(ListenConfig { body_timeout_ms: 10_000, ..quick() });
     let body = br#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
-    let mut slow = connect(server.address, head.as_bytes());
+    let mut slow = connect(patient.address, head.as_bytes());
     for piece in body.chunks(16) {
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(200));
         slow.write_all(piece).unwrap();
     }
     assert!(until_closed(slow).ends_with(br#""result":"0x539"}"#));
@@ -116,10 +117,12 @@ fn whoever_does_not_read_is_cut_off_and_whoever_reads_slowly_is_not() {
     std::thread::sleep(Duration::from_millis(1_500));
     let got = until_closed(unread).len();
     assert!(got < whole, "it was not cut off");
-    let mut slow = connect(server.address, request.as_bytes());
+    // Longer in all than a client may take for a single piece.
+    let patient = self::server(ListenConfig { send_timeout_ms: 4_000, ..quick() });
+    let mut slow = connect(patient.address, request.as_bytes());
     let (mut got, mut piece) = (0, vec![0u8; whole / 20]);
     loop {
-        std::thread::sleep(Duration::from_millis(60));
+        std::thread::sleep(Duration::from_millis(250));
         match slow.read(&mut piece).unwrap() {
             0 => break,
             bytes => got += bytes,
@@ -178,6 +181,8 @@ fn past_the_limit_the_silent_make_room_and_the_busy_are_not_disturbed() {
     std::thread::sleep(HEADS_READ);
     assert_eq!(server.get("/health/live").status, 200, "the silent one made room");
     until_closed(silent);
+    // The place of the request before is free again.
+    std::thread::sleep(HEADS_READ);
     let last = connect(server.address, head.as_bytes());
     std::thread::sleep(HEADS_READ);
     let shed = server.get("/health/live");
