@@ -114,6 +114,8 @@ impl Filled {
             said(store.delivery(STREAM, 2)),
             said(store.deliveries(STREAM, 0, 9)),
             said(store.delivery_body(STREAM, 1)),
+            said(store.delivery_body(STREAM, 2)),
+            said(store.delivery_body(STREAM, 3)),
             said(store.stream_queue(STREAM)),
             said(store.stream_totals(STREAM)),
             said(store.due_retries(99, &none, 9)),
