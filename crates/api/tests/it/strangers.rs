@@ -188,6 +188,9 @@ fn past_the_limit_the_silent_make_room_and_the_busy_are_not_disturbed() {
     let shed = server.get("/health/live");
     assert_eq!(shed.status, 503, "{shed:?}");
     assert!(shed.message().contains("too many connections from this address"), "{shed:?}");
+    for name in ["x-request-id", "retry-after", "date", "cache-control"] {
+        assert!(shed.header(name).is_some(), "{name}: {shed:?}");
+    }
     let body = br#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
     for mut stream in busy.into_iter().chain([last]) {
         stream.write_all(body).unwrap();
@@ -223,6 +226,7 @@ fn behind_a_trusted_proxy_clients_are_counted_by_the_address_it_names() {
     let refused = ask("203.0.113.1");
     assert!(refused.starts_with("HTTP/1.1 429"), "{refused}");
     assert!(refused.contains("more than 2 requests from this address"), "{refused}");
+    assert!(refused.contains("x-request-id: ") && refused.contains("nosniff"), "{refused}");
     assert!(ask("203.0.113.2").starts_with("HTTP/1.1 200"));
     drop(under_way);
     let started = Instant::now();
