@@ -87,8 +87,8 @@ async fn a_backup_under_load_is_one_moment_and_goes_on_elsewhere() {
     }
     let (number, hash) = head(&chain);
     client.until_indexed(SLUG, number, &hash).await;
-    let log = server.log();
-    assert!(log.contains("old blocks were replaced") && log.contains("backup finished"), "{log}");
+    server.until_logged("old blocks were replaced").await;
+    let log = server.until_logged("backup finished").await;
     assert!(!log.contains("ERROR") && !log.contains("panicked"), "{log}");
     assert!(server.terminate().success());
     // The oldest has the longest way to go.

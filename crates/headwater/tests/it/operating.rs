@@ -187,8 +187,9 @@ async fn a_store_beyond_its_budget_is_warned_of_and_goes_on() {
     assert_eq!((&budget["budget_bytes"], &budget["level"]), (&1000.into(), &"critical".into()));
     assert!(budget["used_percent"].as_u64().unwrap() > 100, "{budget}");
     assert!(budget["advice"].as_str().unwrap().contains("retain_blocks"), "{budget}");
-    let log = world.server.log();
-    assert_eq!(log.matches("% of store.disk_budget_bytes").count(), 1, "{log}");
+    let warning = "% of store.disk_budget_bytes";
+    let log = world.server.until_logged(warning).await;
+    assert_eq!(log.matches(warning).count(), 1, "{log}");
     let metrics = world.client.get("/metrics").await.body;
     assert!(metrics.contains("headwater_store_budget_used_ratio"), "{metrics}");
     let none = Imported::new(1);

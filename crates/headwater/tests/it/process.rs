@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub const KEY: &str = "test-key-0123456789abcdef0123456789abcdef";
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -196,6 +196,22 @@ impl Server {
 
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.stderr).unwrap()
+    }
+
+    /// The log once it says this: tasks of their own write to it.
+    pub async fn until_logged(&self, text: &str) -> String {
+        let asked = Instant::now();
+        loop {
+            let log = self.log();
+            if log.contains(text) {
+                return log;
+            }
+            assert!(
+                asked.elapsed() < Duration::from_secs(120),
+                "{text:?} is not in the log: {log}"
+            );
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// The word to stop; gives how it ended.
