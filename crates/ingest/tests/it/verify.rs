@@ -116,7 +116,7 @@ async fn every_lie_is_told_by_the_right_check() {
     for (tamper, check) in [
         (Tamper::ChangedValue, "transaction hash"),
         (Tamper::ChangedFrom, "receipt's transaction"),
-        (Tamper::ChangedTimestamp, "transaction place"),
+        (Tamper::ChangedTimestamp, "header hash"),
         (Tamper::DroppedTransaction, "transactions root"),
         (Tamper::OtherBlocksBody, "transactions root"),
         (Tamper::WrongParent, "header hash"),
