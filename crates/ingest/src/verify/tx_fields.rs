@@ -85,10 +85,11 @@ impl Checks<'_> {
                 let named = tx.v.filter(|v| *v >= U256::from(V_WITH_CHAIN));
                 let own = Some(self.rules.chain_id);
                 // What names no chain is valid on any, this one among them.
-                if tx.chain_id != own && (named.is_some() || !tx.chain_id.is_blank()) {
-                    if let Some(chain) = tx.chain_id {
-                        return told("chainId", chain);
-                    }
+                if let Some(chain) = tx.chain_id
+                    && tx.chain_id != own
+                    && (named.is_some() || !chain.is_blank())
+                {
+                    return told("chainId", chain);
                 }
                 match tx.y_parity {
                     Some(value) if !value.is_blank() && Some(value) != parity => {

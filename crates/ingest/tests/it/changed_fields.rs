@@ -13,6 +13,8 @@ use crate::setup::*;
 /// How many nodes lie at the same time.
 const AT_ONCE: usize = 12;
 const BLOCKS: u64 = 18;
+/// What a node's head is read from.
+const HEAD: [&str; 4] = ["number", "hash", "parentHash", "timestamp"];
 
 fn sim_with(op_stack: bool) -> SharedChain {
     let withdrawals_per_block = if op_stack { 0 } else { 2 };
@@ -98,6 +100,8 @@ async fn no_node_gets_a_changed_field_stored_as_verified() {
         .filter(|lie| {
             lie.object != Object::Tx(Some(0x7e)) && lie.object != Object::Receipt(Some(0x7e))
         })
+        // Whoever cannot be read there has no head, and is not asked.
+        .filter(|lie| !(lie.object == Object::Header && HEAD.contains(&lie.field)))
         .filter(|lie| seen.insert((lie.field, format!("{:?}", lie.edit), lie.is_about_receipts())))
         .collect();
     assert!(kept.len() > 150, "{}", kept.len());
@@ -141,7 +145,8 @@ async fn a_block_below_the_usual_proof_is_asked_of_another_node() {
     let both = rig(&[&low, &honest], Verification::Full).await;
     let ingest = both.start();
     both.reaches(&chain, &ingest).await;
-    for number in 0..=BLOCKS {
+    // The head is the word of the node that announced it.
+    for number in 0..BLOCKS {
         let stored = both.summary(number).await.unwrap();
         assert_eq!(stored.proof.level(), Level::Verified, "block {number}");
     }
