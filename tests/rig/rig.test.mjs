@@ -56,7 +56,7 @@ for (const seed of [1, 2]) {
       before(async () => {
         const started = Date.now();
         backfill.headwater = await startHeadwater(`rig-backfill-${seed}`, [live.scenario.url]);
-        await settled(backfill.headwater, live.scenario.url, 600_000);
+        await settled(backfill.headwater, live.scenario.url, { timeout_ms: 600_000 });
         console.log(`seed ${seed}: ${backfill.book.meta.head + 1} blocks filled in ${((Date.now() - started) / 1000).toFixed(1)} s`);
       });
       after(() => backfill.headwater?.stop());

@@ -92,13 +92,13 @@ export async function startHeadwater(name, nodes, { data, env = {}, args = [] } 
   return { url, key: KEY, data: folder, child, stop: () => stop(child) };
 }
 
-/** Waits until headwater has exactly what the node has: same head, no gap below it. */
-export async function settled(headwater, nodeUrl, timeout_ms = 120_000) {
+/** Waits until headwater has exactly what the node has: same head, no gap below it, and `reverted` blocks counted, which comes after the commit. */
+export async function settled(headwater, nodeUrl, { timeout_ms = 120_000, reverted = 0 } = {}) {
   const deadline = Date.now() + timeout_ms;
   for (;;) {
     const head = await rpc(nodeUrl, 'eth_getBlockByNumber', ['latest', false]);
     const status = (await (await fetch(`${headwater.url}/status`)).json()).chains.eth;
-    if (status.head?.hash === head.hash && status.lag_blocks === 0 && status.ingest.blocks_missing === 0) return status;
+    if (status.head?.hash === head.hash && status.lag_blocks === 0 && status.ingest.blocks_missing === 0 && status.ingest.blocks_reverted >= reverted) return status;
     if (Date.now() > deadline) {
       throw new Error(`not settled: node at ${Number(head.number)} ${head.hash}, headwater ${JSON.stringify({ ...status, upstreams: status.upstreams?.upstreams })}`);
     }

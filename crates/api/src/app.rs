@@ -129,7 +129,10 @@ impl App {
             wrong("is not a known chain; give a name such as eth or a hex id such as 0x1")
         })?;
         if !chain.offers(operation) {
-            return Err(wrong(&format!("is not offered by this operation ({operation})")));
+            let offered = self.parts.table.iter().filter(|chain| chain.offers(operation));
+            let offered: Vec<&str> = offered.map(|chain| chain.slug.as_str()).collect();
+            let why = "is not offered by this operation";
+            return Err(wrong(&format!("{why} ({operation}), which has {}", offered.join(", "))));
         }
         let served = self.served(chain.id);
         served.ok_or_else(|| wrong(&format!("is not served here; served chains: {}", self.slugs())))

@@ -16,6 +16,8 @@ pub struct Config {
     pub limit_max: u32,
     /// How long a cursor may be used.
     pub cursor_ttl_s: u64,
+    /// What cursors are sealed with, for servers that do not share a store; empty: a secret of the store.
+    pub cursor_secret: CursorSecret,
     pub body_bytes_max: usize,
     pub request_timeout_ms: u64,
     /// Bytes of large answers that may be in memory at once, over all clients. Past that an answer waits, and is
@@ -23,6 +25,8 @@ pub struct Config {
     pub response_bytes_in_flight_max: u64,
     /// Memory for cached responses; 0 caches none.
     pub answer_cache_bytes: u64,
+    /// Answers at least this long are packed for clients that take it; 0 packs none.
+    pub compress_from_bytes: u64,
     /// CSV files with the columns address, label, entity, logo.
     pub labels: Vec<PathBuf>,
     /// CSV files of NFT contracts that answers call verified: an address a line, or chain and address.
@@ -40,15 +44,40 @@ impl Default for Config {
             limit_default: 100,
             limit_max: 500,
             cursor_ttl_s: 30 * 24 * 3600,
+            cursor_secret: CursorSecret::default(),
             body_bytes_max: 5 << 20,
             request_timeout_ms: 30_000,
             response_bytes_in_flight_max: 256 << 20,
             answer_cache_bytes: 64 << 20,
+            compress_from_bytes: 1024,
             labels: Vec::new(),
             verified_collections: Vec::new(),
             units_per_second: 0,
             cors: true,
         }
+    }
+}
+
+/// Any text; never shown.
+#[derive(Clone, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct CursorSecret(pub String);
+
+impl CursorSecret {
+    fn shown(&self) -> &'static str {
+        if self.0.is_empty() { "" } else { "(hidden)" }
+    }
+}
+
+impl std::fmt::Debug for CursorSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.shown())
+    }
+}
+
+impl Serialize for CursorSecret {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(self.shown())
     }
 }
 

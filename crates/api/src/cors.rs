@@ -10,7 +10,7 @@ const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 /// What the official browser SDK and our own clients send.
 const MAY_SEND: &str = "X-API-Key, Authorization, Content-Type, X-Request-Id, X-Wire-Profile, \
     X-Moralis-Platform, X-Moralis-Platform-Version, X-Moralis-Build-Target, X-Moralis-Product";
-const MAY_READ: &str = "X-Request-Id, X-Request-Weight, X-Indexed-Blocks, X-Coverage, X-Traces, X-From-Block, Retry-After";
+const MAY_READ: &str = "X-Request-Id, X-Request-Weight, X-Indexed-Blocks, X-Coverage, X-Traces, X-Receipts, X-From-Block, Retry-After";
 /// A day; browsers cap it as they like.
 const REMEMBER_S: &str = "86400";
 
@@ -19,15 +19,19 @@ pub async fn layer(request: Request, next: Next) -> Response {
     let mut response =
         if is_preflight { StatusCode::NO_CONTENT.into_response() } else { next.run(request).await };
     let headers = response.headers_mut();
-    put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+    allow(headers);
     if is_preflight {
         put(headers, header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
         put(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, MAY_SEND);
         put(headers, header::ACCESS_CONTROL_MAX_AGE, REMEMBER_S);
-    } else {
-        put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, MAY_READ);
     }
     response
+}
+
+/// Any page may read it.
+pub fn allow(headers: &mut HeaderMap) {
+    put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+    put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, MAY_READ);
 }
 
 fn put(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {

@@ -35,6 +35,8 @@ pub enum ApiError {
     NotAdmin,
     #[error("{0}")]
     NotFound(String),
+    #[error("this server does not have this operation; {0}")]
+    NotImplemented(String),
     #[error("method {0} is not allowed here")]
     MethodNotAllowed(String),
     #[error("the body is larger than {0} bytes")]
@@ -77,6 +79,7 @@ impl ApiError {
             ApiError::KeyMissing | ApiError::KeyWrong => StatusCode::UNAUTHORIZED,
             ApiError::NotAdmin => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) => StatusCode::NOT_FOUND,
+            ApiError::NotImplemented(_) => StatusCode::NOT_IMPLEMENTED,
             ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -9,6 +9,7 @@ mod app;
 mod backups;
 mod client_address;
 pub mod clock;
+mod compression;
 mod config;
 mod contract_list;
 mod contracts;

@@ -3,6 +3,8 @@
 use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
 
+use crate::error::ApiError;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
@@ -19,14 +21,16 @@ pub const PLATFORM_HEADER: &str = "x-moralis-platform";
 pub const VARY: &str = "X-Wire-Profile, X-Moralis-Platform";
 
 impl Profile {
-    /// An unknown profile is as good as none: the header is ours and asks for nothing dangerous.
-    pub fn choose(headers: &HeaderMap, configured: Profile) -> Profile {
-        let asked = headers.get(PROFILE_HEADER).and_then(|v| v.to_str().ok()).map(str::trim);
-        match asked {
-            Some(name) if name.eq_ignore_ascii_case("spec") => Profile::Spec,
-            Some(name) if name.eq_ignore_ascii_case("live") => Profile::Live,
-            _ if headers.contains_key(PLATFORM_HEADER) => Profile::Live,
-            _ => configured,
+    /// A word that is no profile is refused: whoever asks for one of them would read the other one wrong.
+    pub fn choose(headers: &HeaderMap, configured: Profile) -> Result<Profile, ApiError> {
+        let Some(asked) = headers.get(PROFILE_HEADER) else {
+            let is_sdk = headers.contains_key(PLATFORM_HEADER);
+            return Ok(if is_sdk { Profile::Live } else { configured });
+        };
+        match asked.to_str().unwrap_or("(unreadable)").trim() {
+            name if name.eq_ignore_ascii_case("spec") => Ok(Profile::Spec),
+            name if name.eq_ignore_ascii_case("live") => Ok(Profile::Live),
+            name => Err(ApiError::bad_value("X-Wire-Profile", name, "is neither spec nor live")),
         }
     }
 }

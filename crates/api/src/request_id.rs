@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::HOST;
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rand::Rng;
@@ -13,6 +13,7 @@ use tracing::Instrument;
 
 use crate::answer_headers;
 use crate::app::App;
+use crate::compression;
 use crate::error::ApiError;
 use crate::guard;
 
@@ -28,7 +29,12 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     let span = tracing::info_span!("request", request.id = %id, route);
     let started = Instant::now();
     let version = request.version();
-    let response = answered(&app, request, next).instrument(span.clone()).await;
+    let pack_from = app.parts.config.compress_from_bytes;
+    let is_packed = pack_from > 0 && compression::is_accepted(request.headers());
+    let mut response = answered(&app, request, next).instrument(span.clone()).await;
+    if is_packed {
+        response = compression::packed(response, pack_from).await;
+    }
     let mut response = app.response_budget.admit(response).await;
     let elapsed = started.elapsed();
     let status = response.status().as_u16();
@@ -41,10 +47,14 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     if app.is_stopping() {
         answer_headers::add_close(headers, version);
     }
-    if let Ok(value) = HeaderValue::from_str(&id) {
+    add(headers, &id);
+    response
+}
+
+pub fn add(headers: &mut HeaderMap, id: &str) {
+    if let Ok(value) = HeaderValue::from_str(id) {
         headers.insert(REQUEST_ID, value);
     }
-    response
 }
 
 async fn answered(app: &App, request: Request, next: Next) -> Response {
@@ -63,6 +73,7 @@ fn given(request: &Request) -> Option<String> {
     (!id.is_empty() && id.len() <= 64 && id.chars().all(plain)).then(|| id.to_owned())
 }
 
-fn fresh() -> String {
+/// One that no other request has.
+pub fn fresh() -> String {
     format!("{:032x}", rand::rng().random::<u128>())
 }

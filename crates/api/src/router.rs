@@ -1,8 +1,10 @@
 //! Which paths are served. Those of a host are listed in its folder: `data`, `streams`, `admin`.
 
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::middleware;
+use axum::response::Response;
 use axum::routing::{get, post};
 
 use crate::app::App;
@@ -51,16 +53,24 @@ pub fn router(app: App, hosts: Hosts) -> Router {
     if app.parts.config.cors {
         for_clients = for_clients.layer(middleware::from_fn(cors::layer));
     }
-    for_operators
-        .merge(for_clients)
-        .fallback(not_found)
-        .layer(middleware::from_fn_with_state(app.clone(), request_id::layer))
-        .with_state(app)
+    let all = for_operators.merge(for_clients);
+    let all = if hosts.data { all.fallback(not_offered) } else { all.fallback(not_found) };
+    all.layer(middleware::from_fn_with_state(app.clone(), request_id::layer)).with_state(app)
 }
 
 /// No path is named back: it may hold a key that was meant for another host.
 async fn not_found() -> ApiError {
     ApiError::NotFound("nothing is served at this path".into())
+}
+
+/// The data host tells what the live service has and this server has not.
+async fn not_offered(State(app): State<App>, request: Request) -> Response {
+    let (mut parts, _) = request.into_parts();
+    let mut response = data::not_offered::not_offered(&app, &mut parts).await;
+    if app.parts.config.cors {
+        cors::allow(response.headers_mut());
+    }
+    response
 }
 
 async fn method_not_allowed(method: Method) -> ApiError {

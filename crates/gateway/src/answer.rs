@@ -46,6 +46,16 @@ impl Failure {
         Self::new(-32602, &format!("invalid params: {why}"))
     }
 
+    /// "Resource unavailable" of EIP-1474: it may exist, and cannot be had here.
+    pub fn not_held(coverage: &store::Coverage) -> Self {
+        let held = match (coverage.ranges().first(), coverage.newest()) {
+            (Some((oldest, _)), Some(newest)) => format!("blocks from {oldest} to {newest}"),
+            _ => "no block yet".to_owned(),
+        };
+        let why = "not among what is stored, and this chain has no node to ask";
+        Self::new(-32002, &format!("{why}; stored: {held}"))
+    }
+
     pub fn internal(why: &str) -> Self {
         Self::new(-32603, why)
     }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use model::chain::{Chain, ChainId};
@@ -33,7 +32,7 @@ pub struct ChainNode {
 
 pub struct Gateway {
     pub config: Config,
-    store: Store,
+    pub(crate) store: Store,
     nodes: HashMap<ChainId, ChainNode>,
     /// Answers in memory, of all clients.
     in_flight: Arc<ByteBudget>,
@@ -148,8 +147,11 @@ impl Gateway {
                 metrics::counter!("headwater_rpc_answers_total", "from" => "store").increment(1);
                 Ok(budget.hold(json.into())?)
             }
-            // Without a node, what is not stored is not known: the answer for that is null.
-            LocalAnswer::AskNode if self.pool(chain).is_none() => Ok(Bytes::from_static(b"null")),
+            // Null would say that there is no such thing. Nobody here knows that.
+            LocalAnswer::AskNode if self.pool(chain).is_none() => {
+                let coverage = self.store.view().await?.coverage(chain).await?;
+                Err(Failure::not_held(&coverage))
+            }
             LocalAnswer::AskNode => self.forward(chain, &request, budget).await,
         }
     }

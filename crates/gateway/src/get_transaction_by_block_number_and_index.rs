@@ -1,4 +1,4 @@
-//! `eth_getTransactionByBlockNumberAndIndex`: one transaction by its place; null where there is none.
+//! `eth_getTransactionByBlockNumberAndIndex`: one transaction by its place; null where a stored block has none there.
 
 use model::chain::ChainId;
 use serde_json::value::RawValue;

@@ -55,8 +55,12 @@ pub fn decode(bytes: &[u8]) -> Option<(ListCursor, QuestionDigest)> {
 
 #[cfg(test)]
 mod tests {
+    use alloy_primitives::Address;
+    use model::chain::ChainId;
+
     use super::*;
-    use crate::cursor::{Cursor, CursorError, CursorKey, Position};
+    use crate::cursor::{Cursor, CursorError, CursorKey, PageQuestion, Position, Rows};
+    use crate::params::{BlockRange, RangeEnd};
 
     fn question(tenant: &str) -> QuestionDigest {
         QuestionDigest::builder().field("operation", "GetStreams").field("tenant", tenant).finish()
@@ -97,13 +101,18 @@ mod tests {
         let key = CursorKey::new([7; 32]);
         let position = Position { block: 1, index: 2, sub: 3 };
         let of_blocks = Cursor { position, limit: 4, page: 5, issued_at: 1_000 };
-        let of_blocks = key.seal(&of_blocks, &question("a"));
+        let asked = PageQuestion {
+            chain: ChainId(1),
+            address: Address::ZERO,
+            range: BlockRange { from: RangeEnd::Open, to: RangeEnd::Open },
+            rows: Rows::NftTrades { market: None },
+        };
+        let of_blocks = key.seal(&of_blocks, &asked);
         let opened = key.open_list(&of_blocks, &question("a"), 1_000, 60);
         assert_eq!(opened, Err(CursorError::Malformed));
         // As long as the other kind.
-        let of_list = key.seal_list(&ListCursor { place: vec![1; 8], ..cursor() }, &question("a"));
+        let of_list = key.seal_list(&ListCursor { place: vec![1; 40], ..cursor() }, &question("a"));
         assert_eq!(of_list.len(), of_blocks.len());
-        let opened = key.open(&of_list, &question("a"), 1_000, 60);
-        assert_eq!(opened, Err(CursorError::Malformed));
+        assert_eq!(key.open(&of_list, 1_000, 60), Err(CursorError::Malformed));
     }
 }

@@ -1,13 +1,15 @@
 //! Cursors: where the next page begins, sealed so that only we can have written it.
 //!
 //! In: a position and the question it belongs to. Out: text for the client, and back. Knows neither
-//! store nor clock: the caller says what time it is. The key is a secret of the store, so a cursor holds
-//! across restarts as long as the store is the same.
+//! store nor clock: the caller says what time it is. The key is a secret of the store, or of the
+//! operator's for servers that do not share one, so a cursor holds across restarts and instances.
 //!
 //! A cursor is authenticated, not encrypted: it holds nothing the client has not seen on its page.
 
+mod bytes;
 mod key;
 mod list;
+mod page_question;
 mod payload;
 mod question;
 #[cfg(test)]
@@ -15,6 +17,7 @@ mod tests;
 
 pub use key::CursorKey;
 pub use list::ListCursor;
+pub use page_question::{PageQuestion, Rows};
 pub use question::{QuestionBuilder, QuestionDigest};
 
 /// The last row of a page in chain order. The next page begins behind it, so rows that arrive
@@ -49,8 +52,8 @@ pub enum CursorError {
     )]
     Altered,
     #[error(
-        "cursor belongs to another question: keep the operation, chain, address, range, filters and \
-         order of the page it came from"
+        "cursor belongs to another question: keep the operation, and leave out or repeat the other parameters \
+         of the page it came from"
     )]
     Foreign,
     #[error("cursor has expired: begin again without one")]

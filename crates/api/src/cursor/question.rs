@@ -1,7 +1,7 @@
-//! The question a cursor belongs to, as sixteen bytes.
+//! The question that the cursor of a list belongs to, as sixteen bytes.
 //!
-//! Put in everything that decides which rows are answered and in what order: operation, chain,
-//! address, range, filters, order. Leave out `limit` and `cursor`: the cursor itself carries them.
+//! Put in everything that decides which rows are answered and in what order. Leave out `limit` and `cursor`: the
+//! cursor itself carries them.
 
 use sha2::{Digest, Sha256};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::chain::ChainId;
+use model::chain::Chain;
 use store::{Coverage, Store, Version, View};
 
 use crate::error::ApiError;
@@ -15,10 +15,18 @@ pub struct ChainView {
 }
 
 impl ChainView {
-    pub async fn open(store: &Store, chain: ChainId) -> Result<Self, ApiError> {
+    /// Refused while the chain has no block: nothing can be said of it, not even that there is nothing.
+    pub async fn open(store: &Store, chain: &Chain) -> Result<Self, ApiError> {
         let view = store.view().await?;
-        let version = view.version(chain).await?;
-        let coverage = Arc::new(view.coverage(chain).await?);
+        let version = view.version(chain.id).await?;
+        let coverage = Arc::new(view.coverage(chain.id).await?);
+        if coverage.is_empty() {
+            return Err(no_block(chain));
+        }
         Ok(ChainView { view, version, coverage })
     }
+}
+
+pub fn no_block(chain: &Chain) -> ApiError {
+    ApiError::Unavailable(format!("no block of {} is indexed yet; ask again later", chain.slug))
 }

@@ -3,20 +3,20 @@
 
 use alloy_primitives::Address;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use model::chain::Operation;
 use model::facts::Market;
 use store::{LowestTradeQuery, StoredTrade};
 
+use super::asked::Asked;
 use super::chain_view::ChainView;
-use super::response::DataResponse;
+use super::response::{self, DataResponse};
 use super::trade_row::{Shape, TradeRow};
 use crate::app::App;
 use crate::clock::DAY_S;
 use crate::error::ApiError;
-use crate::hosts::Key;
-use crate::params::{self, BlockRange, Path, Query};
+use crate::hosts::{Key, RATE_LIMIT_COST, Refusal};
+use crate::params::{self, BlockRange};
 use crate::profile::Profile;
 use crate::request_key::RequestKey;
 use crate::response_cache::Validity;
@@ -27,20 +27,25 @@ const UNITS: u32 = 40;
 
 pub async fn get_nft_lowest_price(
     State(app): State<App>,
-    Path(address): Path<String>,
     key: Key,
-    headers: HeaderMap,
-    query: Query,
-) -> Result<Response, ApiError> {
+    asked: Asked,
+) -> Result<Response, Refusal> {
+    let (served, params, profile) = key.admit(read(&app, &asked), RATE_LIMIT_COST)?;
+    Ok(response::finish(respond(&app, served, &params, profile).await, served, UNITS))
+}
+
+fn read<'a>(
+    app: &'a App,
+    asked: &Asked,
+) -> Result<(&'a ServedChain, LowestPriceParams, Profile), ApiError> {
+    let (query, profile) = (asked.query()?, asked.profile(app)?);
     let served = app.served_for(Operation::NftLowestPrice, query.get("chain"))?;
     let params = LowestPriceParams {
-        contract: params::address("address", &address)?,
-        market: params::marketplace(&query)?,
-        days: params::days(&query)?,
+        contract: params::address("address", asked.address()?)?,
+        market: params::marketplace(query)?,
+        days: params::days(query)?,
     };
-    key.owner.throttle.take(UNITS)?;
-    let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    Ok(respond(&app, served, &params, profile).await?.send(served, UNITS))
+    Ok((served, params, profile))
 }
 
 /// All of a request but its chain and profile.
@@ -62,7 +67,8 @@ async fn respond(
     if let Some(known) = app.cached(&key, chain).await? {
         return Ok(known);
     }
-    let ChainView { view, version, coverage } = ChainView::open(&app.parts.store, chain).await?;
+    let ChainView { view, version, coverage } =
+        ChainView::open(&app.parts.store, &served.chain).await?;
     // Counted back from what is known, not from now: a server that lags, or that holds old blocks
     // only, still has last days.
     let newest = view.head(chain).await?.map_or(0, |head| head.timestamp);

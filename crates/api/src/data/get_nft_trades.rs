@@ -4,22 +4,23 @@
 
 use alloy_primitives::{Address, U256};
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use model::chain::{ChainId, Operation};
 use model::facts::Market;
 use store::{StoredTrade, TradesPage, TradesQuery};
 
+use super::asked::Asked;
+use super::carried::{Carried, settle};
 use super::chain_view::ChainView;
 use super::paging::Paging;
-use super::response::DataResponse;
+use super::response::{self, DataResponse};
 use super::row::Row;
 use super::trade_row::{Shape, TradeRow};
 use crate::app::App;
-use crate::cursor::{Position, QuestionDigest};
+use crate::cursor::{PageQuestion, Position, Rows};
 use crate::error::ApiError;
-use crate::hosts::Key;
-use crate::params::{self, BlockRange, Blocks, Path, Query};
+use crate::hosts::{Key, RATE_LIMIT_COST, Refusal};
+use crate::params::{self, BlockRange, Blocks, Query};
 use crate::profile::Profile;
 use crate::request_key::RequestKey;
 use crate::response_cache::Validity;
@@ -30,18 +31,11 @@ const UNITS: u32 = 40;
 
 pub async fn get_nft_trades(
     State(app): State<App>,
-    Path(address): Path<String>,
     key: Key,
-    headers: HeaderMap,
-    query: Query,
-) -> Result<Response, ApiError> {
-    let served = app.served_for(Operation::NftTrades, query.get("chain"))?;
-    let params = TradesParams::read(&address, &query)?;
-    key.owner.throttle.take(UNITS)?;
-    let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    let paging = Paging::read(&app, &query, params.digest(served.chain.id))?;
-    let request = TradesRequest { app: &app, served, params, paging, profile };
-    Ok(request.respond().await?.send(served, UNITS))
+    asked: Asked,
+) -> Result<Response, Refusal> {
+    let request = key.admit(TradesRequest::read(&app, &asked), RATE_LIMIT_COST)?;
+    Ok(response::finish(request.respond().await, request.served, UNITS))
 }
 
 /// All of a request but its chain, page and profile.
@@ -53,22 +47,23 @@ struct TradesParams {
 }
 
 impl TradesParams {
-    fn read(address: &str, query: &Query) -> Result<Self, ApiError> {
+    fn read(address: &str, query: &Query, carried: &Carried) -> Result<Self, ApiError> {
+        let rows = carried.rows(|rows| match rows {
+            Rows::NftTrades { market } => Some(market),
+            Rows::WalletTransactions { .. } => None,
+        })?;
+        let markets = [params::marketplace(query)?.map(Some), rows];
         Ok(TradesParams {
-            contract: params::address("address", address)?,
-            market: params::marketplace(query)?,
-            range: BlockRange::read(query)?,
+            contract: carried.address(params::address("address", address)?, address)?,
+            market: settle(query, "marketplace", markets, None)?,
+            range: carried.range(query)?,
         })
     }
 
-    /// What a cursor of this request belongs to.
-    fn digest(&self, chain: ChainId) -> QuestionDigest {
-        let digest = QuestionDigest::builder()
-            .field("operation", "getNFTTrades")
-            .number("chain", chain.0)
-            .field("address", self.contract)
-            .field("marketplace", self.market.map_or("", Market::name));
-        self.range.describe(digest).finish()
+    /// What a cursor of this request carries.
+    fn question(&self, chain: ChainId) -> PageQuestion {
+        let TradesParams { contract: address, market, range } = *self;
+        PageQuestion { chain, address, range, rows: Rows::NftTrades { market } }
     }
 }
 
@@ -80,7 +75,16 @@ struct TradesRequest<'a> {
     profile: Profile,
 }
 
-impl TradesRequest<'_> {
+impl<'a> TradesRequest<'a> {
+    fn read(app: &'a App, asked: &Asked) -> Result<Self, ApiError> {
+        let (query, profile) = (asked.query()?, asked.profile(app)?);
+        let carried = Carried::read(app, query)?;
+        let served = carried.served(app, Operation::NftTrades, query)?;
+        let params = TradesParams::read(asked.address()?, query, &carried)?;
+        let paging = Paging::read(app, query, &carried, params.question(served.chain.id))?;
+        Ok(TradesRequest { app, served, params, paging, profile })
+    }
+
     /// Everything in a response is seen in one view of the store.
     async fn respond(&self) -> Result<DataResponse, ApiError> {
         let (app, chain) = (self.app, self.served.chain.id);
@@ -90,7 +94,7 @@ impl TradesRequest<'_> {
             return Ok(known);
         }
         let ChainView { view, version, coverage } =
-            ChainView::open(&app.parts.store, chain).await?;
+            ChainView::open(&app.parts.store, &self.served.chain).await?;
         let resolved = self.params.range.resolve(&view, chain, &coverage).await?;
         let page = view.trades_page(&self.query(resolved.blocks)).await?;
         let body = self.write(&page);

@@ -2,18 +2,18 @@
 //! US dollars, by the pools of exchanges.
 
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use model::chain::Operation;
 
+use super::asked::Asked;
 use super::price::params::PriceParams;
 use super::price::price_block::PriceBlock;
 use super::price::pricing::Pricing;
-use super::response::DataResponse;
+use super::response::{self, DataResponse};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::hosts::Key;
-use crate::params::{Path, Query};
+use crate::hosts::{Key, RATE_LIMIT_COST, Refusal};
+use crate::params::PAST_NEWEST;
 use crate::profile::Profile;
 use crate::request_key::RequestKey;
 use crate::response_cache::Validity;
@@ -27,17 +27,22 @@ const ATTEMPTS: usize = 3;
 
 pub async fn get_token_price(
     State(app): State<App>,
-    Path(address): Path<String>,
     key: Key,
-    headers: HeaderMap,
-    query: Query,
-) -> Result<Response, ApiError> {
-    let served = app.served_for(Operation::TokenPrice, query.get("chain"))?;
-    let params = PriceParams::read(&app, served, &address, &query)?;
+    asked: Asked,
+) -> Result<Response, Refusal> {
+    let (served, params, profile) = key.admit(read(&app, &asked), RATE_LIMIT_COST)?;
     let units = UNITS + if params.percent_change { UNITS_CHANGE } else { 0 };
-    key.owner.throttle.take(units)?;
-    let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    Ok(respond(&app, served, &params, profile).await?.send(served, units))
+    Ok(response::finish(respond(&app, served, &params, profile).await, served, units))
+}
+
+fn read<'a>(
+    app: &'a App,
+    asked: &Asked,
+) -> Result<(&'a ServedChain, PriceParams, Profile), ApiError> {
+    let (query, profile) = (asked.query()?, asked.profile(app)?);
+    let served = app.served_for(Operation::TokenPrice, query.get("chain"))?;
+    let params = PriceParams::read(app, served, asked.address()?, query)?;
+    Ok((served, params, profile))
 }
 
 async fn respond(
@@ -54,11 +59,20 @@ async fn respond(
     for _ in 0..ATTEMPTS {
         let block = &PriceBlock::find(app, served, params).await?;
         let pricing = Pricing { app, served, params, profile, block };
-        let Some(priced) = pricing.price().await? else { continue };
-        let reach = (block.number, block.number);
+        // What was asked for may lie past the block that is answered for.
+        let reach_to = params.to_block.map_or(block.number, |asked| asked.min(PAST_NEWEST));
+        let priced = match pricing.price().await {
+            Ok(Some(priced)) => priced,
+            Ok(None) => continue,
+            Err(error) if error.status().is_client_error() => {
+                let reach = (block.number, reach_to);
+                return Ok(DataResponse::refused(&error, block.coverage.clone(), reach));
+            }
+            Err(error) => return Err(error),
+        };
+        let reach = (priced.reach_from, reach_to);
         let response = DataResponse::ok(priced.body, block.coverage.clone(), reach);
-        // Where nothing is indexed, the newest block is a node's, and moves without the store.
-        if priced.version == block.version && !block.coverage.is_empty() {
+        if priced.version == block.version {
             app.responses.insert(key, Validity::at(block.version), response.clone());
         }
         return Ok(response);

@@ -2,22 +2,24 @@
 
 use alloy_primitives::U256;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use model::chain::Operation;
 use store::{StoredTx, View, WalletPage, WalletQuery};
 
+use super::asked::Asked;
+use super::carried::Carried;
 use super::chain_view::ChainView;
+use super::page_labels::PageLabels;
 use super::paging::Paging;
-use super::response::DataResponse;
+use super::response::{self, DataResponse};
 use super::row::Row;
 use super::wallet_params::WalletParams;
 use super::wallet_row::WalletRow;
 use crate::app::App;
 use crate::cursor::Position;
 use crate::error::ApiError;
-use crate::hosts::Key;
-use crate::params::{Blocks, Path, Query};
+use crate::hosts::{Key, RATE_LIMIT_COST, Refusal};
+use crate::params::Blocks;
 use crate::profile::Profile;
 use crate::request_key::RequestKey;
 use crate::response_cache::{ResourceState, Validity};
@@ -29,19 +31,12 @@ const UNITS_INTERNAL: u32 = 50;
 
 pub async fn get_wallet_transactions(
     State(app): State<App>,
-    Path(address): Path<String>,
     key: Key,
-    headers: HeaderMap,
-    query: Query,
-) -> Result<Response, ApiError> {
-    let served = app.served_for(Operation::WalletTransactions, query.get("chain"))?;
-    let params = WalletParams::read(&address, &query)?;
-    let units = UNITS + if params.with_internal { UNITS_INTERNAL } else { 0 };
-    key.owner.throttle.take(units)?;
-    let profile = Profile::choose(&headers, app.parts.config.wire_profile);
-    let paging = Paging::read(&app, &query, params.digest(served.chain.id))?;
-    let request = WalletRequest { app: &app, served, params, paging, profile };
-    Ok(request.respond().await?.send(served, units))
+    asked: Asked,
+) -> Result<Response, Refusal> {
+    let request = key.admit(WalletRequest::read(&app, &asked), RATE_LIMIT_COST)?;
+    let units = UNITS + if request.params.with_internal { UNITS_INTERNAL } else { 0 };
+    Ok(response::finish(request.respond().await, request.served, units))
 }
 
 struct WalletRequest<'a> {
@@ -52,17 +47,26 @@ struct WalletRequest<'a> {
     profile: Profile,
 }
 
-impl WalletRequest<'_> {
+impl<'a> WalletRequest<'a> {
+    fn read(app: &'a App, asked: &Asked) -> Result<Self, ApiError> {
+        let (query, profile) = (asked.query()?, asked.profile(app)?);
+        let carried = Carried::read(app, query)?;
+        let served = carried.served(app, Operation::WalletTransactions, query)?;
+        let params = WalletParams::read(asked.address()?, query, &carried)?;
+        let paging = Paging::read(app, query, &carried, params.question(served.chain.id))?;
+        Ok(WalletRequest { app, served, params, paging, profile })
+    }
+
     /// Everything in a response is seen in one view of the store.
     async fn respond(&self) -> Result<DataResponse, ApiError> {
         let (app, chain) = (self.app, self.served.chain.id);
-        let asked = (&self.params, &self.paging.page);
+        let asked = (&self.params, &self.paging.page, app.tokens.resolved());
         let key = RequestKey::new(Operation::WalletTransactions, chain, self.profile, &asked);
         if let Some(known) = app.cached(&key, chain).await? {
             return Ok(known);
         }
         let ChainView { view, version, coverage } =
-            ChainView::open(&app.parts.store, chain).await?;
+            ChainView::open(&app.parts.store, &self.served.chain).await?;
         let resolved = self.params.range.resolve(&view, chain, &coverage).await?;
         let changed_seq = view.wallet_summary(chain, self.params.address).await?.changed_seq;
         let state = ResourceState { changed_seq, blocks: resolved.blocks };
@@ -75,8 +79,9 @@ impl WalletRequest<'_> {
                 let body = self.write(&view, &q, &page).await?;
                 let is_untraced = |tx: &StoredTx| !tx.block.has_traces;
                 let traces_missing = q.with_internal && page.txs.iter().any(is_untraced);
+                let receipts_missing = page.txs.iter().any(|tx| tx.receipt.is_none());
                 let response = DataResponse::ok(body, coverage, resolved.reach);
-                DataResponse { traces_missing, ..response }
+                DataResponse { traces_missing, receipts_missing, ..response }
             }
         };
         app.responses.insert(key, Validity { version, resource: Some(state) }, response.clone());
@@ -113,6 +118,8 @@ impl WalletRequest<'_> {
             Profile::Spec => Some(view.wallet_total(q).await?),
             Profile::Live => None,
         };
+        let chain = &self.served.chain;
+        let labels = PageLabels::read(self.app, view, chain, &page.txs).await?;
         let mut envelope = Row::begin(&mut body, self.profile);
         if let Some(total) = total {
             envelope.digits("total", U256::from(total));
@@ -125,12 +132,12 @@ impl WalletRequest<'_> {
             envelope.integer("page_size", u64::from(limit));
         }
         envelope.name("result").push(b'[');
-        self.write_rows(page, &mut body);
+        self.write_rows(page, &labels, &mut body);
         body.extend_from_slice(b"]}");
         Ok(body)
     }
 
-    fn write_rows(&self, page: &WalletPage, out: &mut Vec<u8>) {
+    fn write_rows(&self, page: &WalletPage, labels: &PageLabels, out: &mut Vec<u8>) {
         for (i, found) in page.txs.iter().enumerate() {
             if i > 0 {
                 out.push(b',');
@@ -140,7 +147,7 @@ impl WalletRequest<'_> {
                 tx: &found.tx,
                 receipt: found.receipt.as_ref(),
                 frames: found.frames.as_deref(),
-                labels: &self.app.parts.labels,
+                labels,
                 coin: &self.served.chain.native,
             };
             row.write(self.profile, out);

@@ -1,8 +1,9 @@
-//! What lists in pages share: the limit, the cursor that came in, and the one that goes out.
+//! What lists in pages share: the page that is asked for, and the cursor that goes out.
 
+use super::carried::{Carried, settle};
 use crate::app::App;
 use crate::clock::now_s;
-use crate::cursor::{Cursor, Position, QuestionDigest};
+use crate::cursor::{Cursor, PageQuestion, Position};
 use crate::error::ApiError;
 use crate::params::{self, Query};
 
@@ -22,27 +23,30 @@ pub struct Page {
 /// A page, and what its next cursor is made of.
 pub struct Paging {
     pub page: Page,
-    digest: QuestionDigest,
+    question: PageQuestion,
     now_s: u64,
 }
 
 impl Paging {
-    /// `digest` is the question's: a cursor of another one is refused.
-    pub fn read(app: &App, query: &Query, digest: QuestionDigest) -> Result<Self, ApiError> {
+    pub fn read(
+        app: &App,
+        query: &Query,
+        carried: &Carried,
+        question: PageQuestion,
+    ) -> Result<Self, ApiError> {
         let config = &app.parts.config;
-        let limit = params::limit(query, config)?;
+        let cursor = carried.cursor();
+        // The limit of the first page holds for all that follow.
+        let limits = [params::limit(query, config)?, cursor.map(|it| it.limit)];
+        let limit = settle(query, "limit", limits, config.limit_default)?;
         let now_s = now_s();
-        let open = |text| app.parts.cursor_key.open(text, &digest, now_s, config.cursor_ttl_s);
-        let cursor = query.get("cursor").map(open).transpose();
-        let cursor = cursor.map_err(|error| ApiError::BadRequest(error.to_string()))?;
         let page = Page {
             after: cursor.map(|c| c.position),
-            // The limit of the first page holds for all that follow.
-            limit: cursor.map_or(limit, |c| c.limit.min(config.limit_max)),
+            limit: limit.min(config.limit_max),
             number: cursor.map_or(0, |c| c.page),
             era: now_s / (config.cursor_ttl_s / 2).max(1),
         };
-        Ok(Paging { page, digest, now_s })
+        Ok(Paging { page, question, now_s })
     }
 
     /// The cursor of the page that begins behind `last`.
@@ -53,6 +57,6 @@ impl Paging {
             page: self.page.number.saturating_add(1),
             issued_at: self.now_s,
         };
-        app.parts.cursor_key.seal(&cursor, &self.digest)
+        app.parts.cursor_key.seal(&cursor, &self.question)
     }
 }

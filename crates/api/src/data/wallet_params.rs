@@ -3,7 +3,8 @@
 use alloy_primitives::Address;
 use model::chain::ChainId;
 
-use crate::cursor::QuestionDigest;
+use super::carried::{Carried, settle};
+use crate::cursor::{PageQuestion, Rows};
 use crate::error::ApiError;
 use crate::params::{self, BlockRange, Query};
 
@@ -17,23 +18,28 @@ pub struct WalletParams {
 }
 
 impl WalletParams {
-    pub fn read(address: &str, query: &Query) -> Result<Self, ApiError> {
+    pub fn read(address: &str, query: &Query, carried: &Carried) -> Result<Self, ApiError> {
+        let rows = carried.rows(|rows| match rows {
+            Rows::WalletTransactions { with_internal, oldest_first } => {
+                Some((with_internal, oldest_first))
+            }
+            Rows::NftTrades { .. } => None,
+        })?;
+        let given = params::include(query, "internal_transactions")?.then_some(true);
+        let include = [given, rows.map(|it| it.0)];
+        let order = [params::order(query)?, rows.map(|it| it.1)];
         Ok(WalletParams {
-            address: params::address("address", address)?,
-            with_internal: params::include(query, "internal_transactions")?,
-            oldest_first: params::order(query)?,
-            range: BlockRange::read(query)?,
+            address: carried.address(params::address("address", address)?, address)?,
+            with_internal: settle(query, "include", include, false)?,
+            oldest_first: settle(query, "order", order, false)?,
+            range: carried.range(query)?,
         })
     }
 
-    /// What a cursor of this request belongs to.
-    pub fn digest(&self, chain: ChainId) -> QuestionDigest {
-        let digest = QuestionDigest::builder()
-            .field("operation", "getWalletTransactions")
-            .number("chain", chain.0)
-            .field("address", self.address)
-            .field("order", [u8::from(self.oldest_first)])
-            .field("include", [u8::from(self.with_internal)]);
-        self.range.describe(digest).finish()
+    /// What a cursor of this request carries.
+    pub fn question(&self, chain: ChainId) -> PageQuestion {
+        let WalletParams { address, with_internal, oldest_first, range } = *self;
+        let rows = Rows::WalletTransactions { with_internal, oldest_first };
+        PageQuestion { chain, address, range, rows }
     }
 }

@@ -2,11 +2,13 @@
 
 use alloy_primitives::{Address, U256};
 use model::chain::Coin;
+use model::raw::json_value::JsonValue;
 use model::raw::{Frame, Receipt, Tx};
 use store::BlockRef;
 
+use super::frame_gas::gas_used;
+use super::page_labels::PageLabels;
 use super::row::{Row, scaled};
-use crate::labels::Labels;
 use crate::profile::Profile;
 
 /// What a frame below a failed one is marked with: it ran well, and was rolled back.
@@ -22,13 +24,15 @@ pub struct WalletRow<'a> {
     pub receipt: Option<&'a Receipt>,
     /// Present exactly when internal transactions were asked for.
     pub frames: Option<&'a [Frame]>,
-    pub labels: &'a Labels,
+    pub labels: &'a PageLabels<'a>,
     pub coin: &'a Coin,
 }
 
 impl WalletRow<'_> {
     pub fn write(&self, profile: Profile, out: &mut Vec<u8>) {
         let (tx, receipt) = (self.tx, self.receipt);
+        // The SDKs throw where gas is null. No transaction uses none, so a reader can tell; a header says it, too.
+        let unknown = (profile == Profile::Live).then_some(U256::ZERO);
         let mut row = Row::begin(out, profile);
         row.hash("hash", tx.hash);
         row.number("nonce", tx.nonce);
@@ -38,10 +42,12 @@ impl WalletRow<'_> {
         self.names(&mut row, profile);
         row.amount("value", tx.value);
         row.number("gas", tx.gas);
-        row.amount("gas_price", self.gas_price());
+        row.amount("gas_price", self.gas_price().or(unknown));
         row.data("input", tx.input.as_ref().map_or(&[][..], |input| input));
-        row.number("receipt_cumulative_gas_used", receipt.and_then(|r| r.cumulative_gas_used));
-        row.number("receipt_gas_used", receipt.and_then(|r| r.gas_used));
+        let cumulative = receipt.and_then(|r| r.cumulative_gas_used).map(U256::from);
+        row.amount("receipt_cumulative_gas_used", cumulative.or(unknown));
+        let gas_used = receipt.and_then(|r| r.gas_used).map(U256::from);
+        row.amount("receipt_gas_used", gas_used.or(unknown));
         row.address("receipt_contract_address", receipt.and_then(|r| r.contract_address));
         row.hash("receipt_root", receipt.and_then(|r| r.root));
         row.number("receipt_status", receipt.and_then(|r| r.status));
@@ -63,8 +69,8 @@ impl WalletRow<'_> {
 
     fn names(&self, row: &mut Row, profile: Profile) {
         for ([label, entity, logo], address) in [(FROM, self.tx.from), (TO, self.tx.to)] {
-            let known = address.and_then(|a: Address| self.labels.get(&a));
-            row.text(label, known.and_then(|l| l.label.as_deref()));
+            let known = address.and_then(|a: Address| self.labels.of_operator(&a));
+            row.text(label, address.and_then(|a| self.labels.label(&a)));
             if profile == Profile::Live {
                 row.text(entity, known.and_then(|l| l.entity.as_deref()));
                 row.text(logo, known.and_then(|l| l.logo.as_deref()));
@@ -78,10 +84,16 @@ impl WalletRow<'_> {
         self.tx.gas_price.or(paid).or(self.tx.max_fee_per_gas)
     }
 
+    /// All that the sender paid: for gas, for blobs, and for the data on the chain below.
     fn fee(&self) -> Option<String> {
         let receipt = self.receipt?;
         let price = receipt.effective_gas_price.or(self.tx.gas_price)?;
-        let fee = price.checked_mul(U256::from(receipt.gas_used?))?;
+        let gas = price.checked_mul(U256::from(receipt.gas_used?))?;
+        let blobs = match (receipt.blob_gas_price, receipt.blob_gas_used) {
+            (Some(price), Some(used)) => price.checked_mul(U256::from(used))?,
+            _ => U256::ZERO,
+        };
+        let fee = gas.checked_add(blobs)?.checked_add(l1_fee(receipt).unwrap_or_default())?;
         Some(scaled(fee, self.coin.decimals))
     }
 
@@ -96,7 +108,7 @@ impl WalletRow<'_> {
         row.address("to", Some(frame.to.unwrap_or_default()));
         row.digits("value", frame.value);
         row.digits("gas", U256::from(frame.gas));
-        row.digits("gas_used", U256::from(frame.gas_used));
+        row.digits("gas_used", U256::from(gas_used(frame)));
         row.data("input", &frame.input);
         row.data("output", &frame.output);
         match &frame.error {
@@ -106,4 +118,10 @@ impl WalletRow<'_> {
         }
         row.end();
     }
+}
+
+/// Of an OP-stack receipt, in wei.
+fn l1_fee(receipt: &Receipt) -> Option<U256> {
+    let (_, text) = receipt.extras.iter().find(|(name, _)| &**name == "l1Fee")?;
+    U256::read_json(text.as_bytes()).map(|(fee, _)| fee)
 }

@@ -1,5 +1,6 @@
 //! The hosts' own endpoints, and what their handlers share.
 
+mod charge;
 pub mod health;
 mod key;
 pub mod metrics;
@@ -9,8 +10,9 @@ mod rpc_batch;
 pub mod shared_answer;
 pub mod status;
 
+pub use charge::{RATE_LIMIT_COST, Refusal, weighed};
 pub use key::Key;
 pub use operator::Operator;
 
-/// Compute units an answer cost.
+/// Compute units an answer is priced at.
 pub const WEIGHT: axum::http::HeaderName = axum::http::HeaderName::from_static("x-request-weight");

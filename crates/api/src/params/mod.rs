@@ -8,7 +8,7 @@ mod range;
 pub use body::{check_json_type, whole_body};
 pub use path::Path;
 pub use query::Query;
-pub use range::{BlockRange, Blocks};
+pub use range::{BlockRange, Blocks, OPEN_END, PAST_NEWEST, RangeEnd};
 
 use alloy_primitives::Address;
 use model::facts::Market;
@@ -22,17 +22,31 @@ const DAYS_MAX: u32 = 365;
 
 /// `0x` and forty hex digits in any case.
 pub fn address(parameter: &str, text: &str) -> Result<Address, ApiError> {
-    let quoted = format!("\"{text}\"");
-    Address::read_json(quoted.as_bytes())
-        .map(|(address, _)| address)
-        .ok_or_else(|| ApiError::bad_value(parameter, text, "is not a valid hex address"))
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or_default();
+    let quoted = format!("\"0x{digits}\"");
+    Address::read_json(quoted.as_bytes()).map(|(address, _)| address).ok_or_else(|| {
+        let why = if is_name(text) {
+            "is a name, and names are not resolved here: give the hex address it stands for"
+        } else {
+            "is not a valid hex address"
+        };
+        ApiError::bad_value(parameter, text, why)
+    })
 }
 
-pub fn limit(query: &Query, config: &crate::Config) -> Result<u32, ApiError> {
-    let Some(text) = query.get("limit") else { return Ok(config.limit_default) };
+/// As `vitalik.eth`: labels between dots, of letters of any script, digits, dashes and underscores.
+fn is_name(text: &str) -> bool {
+    let label = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+    };
+    text.contains('.') && text.split('.').all(label) && text.chars().any(char::is_alphabetic)
+}
+
+pub fn limit(query: &Query, config: &crate::Config) -> Result<Option<u32>, ApiError> {
+    let Some(text) = query.get("limit") else { return Ok(None) };
     let max = config.limit_max;
     match text.parse::<u32>() {
-        Ok(limit) if (1..=max).contains(&limit) => Ok(limit),
+        Ok(limit) if (1..=max).contains(&limit) => Ok(Some(limit)),
         _ => Err(ApiError::bad_value("limit", text, &format!("is not a number from 1 to {max}"))),
     }
 }
@@ -59,12 +73,12 @@ pub fn days(query: &Query) -> Result<u32, ApiError> {
     }
 }
 
-/// True for oldest first.
-pub fn order(query: &Query) -> Result<bool, ApiError> {
+/// True for oldest first; none where it is not given.
+pub fn order(query: &Query) -> Result<Option<bool>, ApiError> {
     match query.get("order") {
-        None => Ok(false),
-        Some(text) if text.eq_ignore_ascii_case("desc") => Ok(false),
-        Some(text) if text.eq_ignore_ascii_case("asc") => Ok(true),
+        None => Ok(None),
+        Some(text) if text.eq_ignore_ascii_case("desc") => Ok(Some(false)),
+        Some(text) if text.eq_ignore_ascii_case("asc") => Ok(Some(true)),
         Some(text) => Err(ApiError::bad_value("order", text, "is neither ASC nor DESC")),
     }
 }

@@ -4,7 +4,6 @@ use model::chain::ChainId;
 use store::{Coverage, View};
 
 use super::Query;
-use crate::cursor::QuestionBuilder;
 use crate::date::UnixMillis;
 use crate::error::ApiError;
 
@@ -24,6 +23,11 @@ pub struct BlockRange {
 
 /// A range of blocks, both ends inclusive; empty where the first is larger.
 pub type Blocks = (u64, u64);
+
+/// The end of a range that nobody named.
+pub const OPEN_END: u64 = u64::MAX;
+/// An end that was named, and lies past all blocks that are stored; where, nobody knows.
+pub const PAST_NEWEST: u64 = u64::MAX - 1;
 
 /// What a range means to the store.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,14 +53,13 @@ impl BlockRange {
         BlockRange { from: RangeEnd::Date(UnixMillis(millis)), to: RangeEnd::Open }
     }
 
-    /// What was asked, not what it means today: a cursor stays good while new blocks arrive.
-    pub fn describe(&self, digest: QuestionBuilder) -> QuestionBuilder {
-        let part = |end| match end {
-            RangeEnd::Open => String::new(),
-            RangeEnd::Block(number) => format!("block {number}"),
-            RangeEnd::Date(date) => format!("date {}", date.0),
-        };
-        digest.field("from", part(self.from)).field("to", part(self.to))
+    /// Whether it ends before it begins, whatever blocks there are.
+    fn is_empty(&self) -> bool {
+        match (self.from, self.to) {
+            (RangeEnd::Block(from), RangeEnd::Block(to)) => from > to,
+            (RangeEnd::Date(from), RangeEnd::Date(to)) => from.0 > to.0,
+            _ => false,
+        }
     }
 
     pub async fn resolve(
@@ -75,18 +78,24 @@ impl BlockRange {
             }
         };
         let (to, reach_to) = match self.to {
-            RangeEnd::Open => (Some(u64::MAX), Some(u64::MAX)),
-            RangeEnd::Block(number) => (Some(number), Some(number)),
+            RangeEnd::Open => (Some(OPEN_END), Some(OPEN_END)),
+            RangeEnd::Block(number) => (Some(number), Some(number.min(PAST_NEWEST))),
             RangeEnd::Date(date) => {
                 // Before 1970 there were no blocks.
-                let last = match u64::try_from(date.seconds_at_or_before()) {
-                    Ok(second) => view.last_block_until(chain, second).await?,
-                    Err(_) => None,
+                let second = u64::try_from(date.seconds_at_or_before()).ok();
+                let last = match second {
+                    Some(second) => view.last_block_until(chain, second).await?,
+                    None => None,
                 };
-                (last, reach_up(coverage, last))
+                let newest = view.head(chain).await?.map(|head| head.timestamp);
+                let is_past = second > newest;
+                (last, if is_past { Some(PAST_NEWEST) } else { reach_up(coverage, last) })
             }
         };
         const EMPTY: Blocks = (1, 0);
+        if self.is_empty() {
+            return Ok(Resolved { blocks: EMPTY, reach: EMPTY });
+        }
         Ok(Resolved {
             blocks: from.zip(to).unwrap_or(EMPTY),
             reach: reach_to.map_or(EMPTY, |to| (reach_from, to)),
@@ -110,7 +119,7 @@ fn reach_down(coverage: &Coverage, first: Option<u64>) -> u64 {
 fn reach_up(coverage: &Coverage, last: Option<u64>) -> Option<u64> {
     let above = |number: Option<u64>| {
         let next = coverage.ranges().iter().find(|(from, _)| number.is_none_or(|n| *from > n));
-        next.map_or(Some(u64::MAX), |(from, _)| from.checked_sub(1))
+        next.map_or(Some(OPEN_END), |(from, _)| from.checked_sub(1))
     };
     match last {
         Some(last) if coverage.range_of(last).is_some_and(|(_, to)| to > last) => Some(last),

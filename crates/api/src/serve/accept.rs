@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use super::Stage;
 use super::connections::{Connections, Shed};
 use super::one_connection::OneConnection;
+use super::refused_head::refusal;
 use super::stream::{Listener, Stream};
 
 /// How long to wait where descriptors or memory have run out.
@@ -141,12 +142,7 @@ fn words(shed: Shed) -> String {
         Shed::Full => "too many connections to this server; try again in a moment",
         Shed::Client => "too many connections from this address; use fewer",
     };
-    let body = serde_json::json!({ "message": why }).to_string();
-    let length = body.len();
-    format!(
-        "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\n\
-         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-    )
+    refusal("503 Service Unavailable", why, "retry-after: 1\r\n")
 }
 
 /// Something that may happen thousands of times a second, and is said once a minute.

@@ -7,6 +7,7 @@ mod activity;
 mod answer_body;
 mod connections;
 mod one_connection;
+mod refused_head;
 mod stream;
 
 use std::sync::Arc;

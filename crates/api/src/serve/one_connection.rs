@@ -21,8 +21,10 @@ use super::Stage;
 use super::answer_body::{AnswerBody, RequestPlace};
 use super::connections::{Connection, Connections, Place};
 use super::stream::{Stream, Watched};
+use crate::answer_headers::{self, AnswerDate};
 use crate::client_address::forwarded;
 use crate::error::ApiError;
+use crate::request_id;
 
 /// How long an idle HTTP/2 client has to see that we are going, and how often that is looked at.
 const GOODBYE: Duration = Duration::from_millis(250);
@@ -99,7 +101,11 @@ async fn answer(
     let is_too_many = matches!(forwarded, Some(None));
     let place = RequestPlace::new(connection, is_h2, forwarded.flatten());
     let response = if is_too_many {
-        ApiError::TooManyAtOnce { requests_max: connections.limits.per_client_max }.into_response()
+        let requests_max = connections.limits.per_client_max;
+        let mut refused = ApiError::TooManyAtOnce { requests_max }.into_response();
+        answer_headers::add(refused.headers_mut(), AnswerDate::default().get());
+        request_id::add(refused.headers_mut(), &request_id::fresh());
+        refused
     } else {
         let Ok(response) = router.call(request.map(Body::new)).await;
         response

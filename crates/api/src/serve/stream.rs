@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 use super::connections::Connection;
+use super::refused_head;
 
 /// What the system may hold that was written and not sent yet, so that whoever does not read costs little.
 const UNSENT_BYTES_MAX: u32 = 128 << 10;
@@ -57,11 +58,50 @@ impl Stream {
 pub struct Watched {
     stream: Stream,
     connection: Arc<Connection>,
+    /// No line of the client's has ended yet.
+    in_first_line: bool,
+    replaced: Option<Replaced>,
+}
+
+/// What goes out in the place of what the HTTP library wrote.
+struct Replaced {
+    bytes: Vec<u8>,
+    written: usize,
+    /// How many bytes of the library's it stands for.
+    stands_for: usize,
 }
 
 impl Watched {
     pub fn new(stream: Stream, connection: Arc<Connection>) -> Self {
-        Watched { stream, connection }
+        Watched { stream, connection, in_first_line: true, replaced: None }
+    }
+
+    /// Writes what goes out instead, if anything does; once all of it is gone, the library is told that its own is.
+    fn write_replaced(
+        &mut self,
+        cx: &mut Context<'_>,
+        library: &[u8],
+    ) -> Option<Poll<io::Result<usize>>> {
+        if self.replaced.is_none() {
+            let bytes = refused_head::instead_of(library, self.in_first_line)?;
+            self.replaced = Some(Replaced { bytes, written: 0, stands_for: library.len() });
+        }
+        let replaced = self.replaced.as_mut()?;
+        while let Some(rest) = replaced.bytes.get(replaced.written..).filter(|it| !it.is_empty()) {
+            let outcome = match &mut self.stream {
+                Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, rest),
+                Stream::Unix(stream) => Pin::new(stream).poll_write(cx, rest),
+            };
+            match outcome {
+                Poll::Ready(Ok(0)) => return Some(Poll::Ready(Ok(0))),
+                Poll::Ready(Ok(bytes)) => replaced.written += bytes,
+                Poll::Ready(Err(error)) => return Some(Poll::Ready(Err(error))),
+                Poll::Pending => return Some(Poll::Pending),
+            }
+        }
+        let stands_for = replaced.stands_for;
+        self.replaced = None;
+        Some(Poll::Ready(Ok(stands_for)))
     }
 
     fn told(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
@@ -95,6 +135,8 @@ impl AsyncRead for Watched {
             Stream::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
         };
         if buf.filled().len() > before {
+            let read = buf.filled().get(before..).unwrap_or_default();
+            self.in_first_line &= !read.contains(&b'\n');
             self.connection.activity(|activity| activity.read(Instant::now()));
         }
         outcome
@@ -107,6 +149,9 @@ impl AsyncWrite for Watched {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if let Some(outcome) = self.write_replaced(cx, buf) {
+            return self.told(outcome);
+        }
         let outcome = match &mut self.stream {
             Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
             Stream::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
@@ -119,6 +164,12 @@ impl AsyncWrite for Watched {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        let mut full = bufs.iter().filter(|buf| !buf.is_empty());
+        if let (Some(only), None) = (full.next(), full.next())
+            && let Some(outcome) = self.write_replaced(cx, only)
+        {
+            return self.told(outcome);
+        }
         let outcome = match &mut self.stream {
             Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Stream::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),

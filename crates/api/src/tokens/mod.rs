@@ -4,6 +4,7 @@
 mod list;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use alloy_primitives::Address;
@@ -11,7 +12,7 @@ use model::abi::{self, Words};
 use model::chain::{Chain, ChainId};
 use model::token::{Source, Token};
 use quick_cache::sync::Cache;
-use store::Store;
+use store::{Store, View};
 
 use crate::contracts::{CallError, ContractCall, Contracts, ReturnData};
 use crate::served_chain::ServedChain;
@@ -59,11 +60,13 @@ pub struct Tokens {
     lists: TokenLists,
     store: Store,
     remembered: Cache<(ChainId, Address), Remembered>,
+    /// Contracts that told what they are, since the start.
+    resolved: AtomicU64,
 }
 
 impl Tokens {
     pub fn new(lists: TokenLists, store: Store) -> Self {
-        Tokens { lists, store, remembered: Cache::new(REMEMBERED) }
+        Tokens { lists, store, remembered: Cache::new(REMEMBERED), resolved: AtomicU64::new(0) }
     }
 
     pub async fn find(
@@ -107,6 +110,24 @@ impl Tokens {
             }
             None => own.map(|own| Token::clone(&own)).unwrap_or_default(),
         }
+    }
+
+    /// "Name (SYMBOL)" of a token that is known by now; no contract is asked.
+    pub async fn label(
+        &self,
+        view: &View,
+        chain: &Chain,
+        address: Address,
+    ) -> Result<Option<String>, store::Error> {
+        let is_told = self.is_told(chain, address);
+        let own = if is_told { None } else { view.token(chain.id, address).await? };
+        let info = self.info(chain, address, own.as_ref());
+        Ok(info.and_then(|info| Some(format!("{} ({})", info.name?, info.symbol?))))
+    }
+
+    /// Another number whenever a label may be another one.
+    pub fn resolved(&self) -> u64 {
+        self.resolved.load(Ordering::Relaxed)
     }
 
     /// Whether nothing is left to ask the contract.
@@ -171,6 +192,7 @@ impl Tokens {
         let token = asked.await?.token;
         if token.decimals.is_some() {
             self.store.put_token(chain, address, &token).await?;
+            self.resolved.fetch_add(1, Ordering::Relaxed);
         }
         Ok(token)
     }
@@ -197,8 +219,8 @@ fn of_table(chain: &Chain, address: Address) -> Option<Token> {
     });
     let stable = || {
         let stable = chain.stables.iter().find(|it| it.address == address)?;
-        let symbol = Some(stable.symbol.clone());
-        Some(Token { name: None, symbol, decimals: Some(stable.decimals), source: Source::Table })
+        let (name, symbol) = (stable.name.clone(), Some(stable.symbol.clone()));
+        Some(Token { name, symbol, decimals: Some(stable.decimals), source: Source::Table })
     };
     wrapped.or_else(stable)
 }

@@ -133,7 +133,7 @@ fn trades_and_the_lowest_price_follow_every_block_and_reorg() {
         let answer = market.lowest(APES, "");
         (answer.status, answer.json()["price"].as_str().map(str::to_owned))
     };
-    assert_eq!(lowest(&market).0, 404);
+    assert_eq!(lowest(&market).0, 503);
     market.mine(START, &[ape(1, 500)]);
     for _ in 0..2 {
         assert_eq!(lowest(&market), (200, Some("500".to_owned())));

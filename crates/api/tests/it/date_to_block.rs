@@ -92,7 +92,8 @@ fn a_date_in_a_gap_is_answered_and_marked() {
 fn what_cannot_be_answered_says_why() {
     let market = TokenMarket::new();
     let answer = ask(&market, "date=2024-01-01");
-    assert_eq!((answer.status, answer.message().as_str()), (503, "no block of eth is indexed yet"));
+    assert_eq!(answer.status, 503);
+    assert!(answer.message().starts_with("no block of eth is indexed yet"), "{answer:?}");
     for (query, says) in [
         ("date=yesterday", "date: 'yesterday' is not a date"),
         ("date=1969-12-31", "date with value '1969-12-31' is before 1970"),

@@ -25,7 +25,7 @@ fn sold(id: u64, price: u64) -> Result<(String, String), u16> {
 #[test]
 fn native_and_wrapped_coin_count_and_nothing_else_does() {
     let mut market = NftMarket::new();
-    assert_eq!(found(&market.lowest(APES, "")), Err(404), "not a single block yet");
+    assert_eq!(found(&market.lowest(APES, "")), Err(503), "not a single block yet");
     market.mine(START, &[Sale { currency: USDC, ..ape(1, 10) }, ape(2, 0)]);
     assert_eq!(found(&market.lowest(APES, "")), Err(404), "dollars and gifts");
     market.mine(START + 12, &[ape(3, 300)]);

@@ -8,6 +8,7 @@
     reason = "a test that is surprised has to fail, and says where"
 )]
 
+mod all_answers;
 mod any_bytes;
 mod batches;
 mod cached_responses;
@@ -24,8 +25,10 @@ mod price_memory;
 mod price_pools;
 mod price_refusals;
 mod refusals;
+mod second_hop;
 mod stopping;
 mod strangers;
 mod test_server;
 mod token_market;
 mod token_price;
+mod wallet_rows;

@@ -281,7 +281,7 @@ fn price_while(
     let head =
         format!("GET /api/v2.2/erc20/{token:#x}/price?chain=eth HTTP/1.1\r\nx-api-key: {KEY}\r\n");
     let request = std::thread::spawn(move || send(address, &head, b""));
-    comes.recv_timeout(std::time::Duration::from_secs(10)).unwrap();
+    comes.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
     change(market);
     go.send(()).unwrap();
     request.join().unwrap()

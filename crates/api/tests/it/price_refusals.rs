@@ -10,8 +10,7 @@ fn refusals_name_the_parameter_and_the_value() {
         TokenMarket::with(Setup { list: Some(list(&[("TKN", 18)])), ..Setup::default() });
     market.block(market.coin());
     let (tkn, usdc) = (addr("TKN"), market.stable("USDC"));
-    let block = market.block(market.pair("Uniswap v2", (tkn, 1_000 * E18), (usdc, 1_000 * E6)));
-    let future = format!("to_block={}", block + 1);
+    market.block(market.pair("Uniswap v2", (tkn, 1_000 * E18), (usdc, 1_000 * E6)));
     let past = format!("to_block={}", FIRST - 1);
     for (query, status, says) in [
         ("exchange=uniswapv9", 400, "exchange with value 'uniswapv9' is not a known exchange"),
@@ -26,7 +25,6 @@ fn refusals_name_the_parameter_and_the_value() {
         ("explain=maybe", 400, "explain with value 'maybe' is neither true nor false"),
         ("to_block=latest", 400, "to_block with value 'latest' is not a block number"),
         ("to_block=-1", 400, "to_block with value '-1' is not a block number"),
-        (&future, 400, "is in the future: the newest indexed block is"),
         (
             &past,
             404,
@@ -46,7 +44,7 @@ fn refusals_name_the_parameter_and_the_value() {
     }
     for (path, status, says) in [
         ("erc20/0x12/price", 400, "address with value '0x12' is not a valid hex address"),
-        ("erc20/vitalik.eth/price", 400, "is not a valid hex address"),
+        ("erc20/vitalik.eth/price", 400, "is a name, and names are not resolved here"),
         ("erc20/0x00000000000000000000000000000000000000aa/price", 404, "No pools found"),
         (
             "erc20/0x00000000000000000000000000000000000000aa/price?chain=nowhere",
@@ -86,11 +84,54 @@ fn a_token_whose_decimals_nobody_tells_is_refused_with_the_reason() {
     let (tkn, usdc) = (addr("TKN"), market.stable("USDC"));
     market.block(market.pair("Uniswap v2", (tkn, 1_000 * E18), (usdc, 1_000 * E6)));
     let (status, message) = market.refused(tkn, "");
-    assert_eq!(status, 503);
+    assert_eq!(status, 404, "asking again helps nobody");
     assert!(
         message.contains(&format!("the decimals of {tkn:#x} on eth are not known")),
         "{message}"
     );
+}
+
+#[test]
+fn a_price_past_the_newest_block_is_the_newest_blocks_and_says_so() {
+    let mut market =
+        TokenMarket::with(Setup { list: Some(list(&[("TKN", 18)])), ..Setup::default() });
+    market.block(market.coin());
+    let (tkn, usdc) = (addr("TKN"), market.stable("USDC"));
+    let block = market.block(market.pair("Uniswap v2", (tkn, 1_000 * E18), (usdc, 1_000 * E6)));
+    for (query, coverage) in [
+        (String::new(), None),
+        (format!("to_block={block}"), None),
+        (format!("to_block={}", block + 1), Some("partial")),
+        (format!("to_block={}", u64::MAX), Some("partial")),
+        // A day ago nothing was stored.
+        ("include=percent_change".to_owned(), Some("partial")),
+    ] {
+        let answer = market.ask(tkn, &query);
+        assert_eq!((answer.status, answer.header("x-coverage")), (200, coverage), "{query}");
+        assert_eq!(answer.json()["toBlock"], block.to_string());
+        assert_eq!(answer.header("x-indexed-blocks"), Some("1000-1001"));
+    }
+    let nothing = market.ask(addr("OTHER"), "to_block=99999999");
+    assert_eq!((nothing.status, nothing.header("x-coverage")), (404, Some("partial")));
+    assert_eq!(nothing.header("x-indexed-blocks"), Some("1000-1001"));
+    assert_eq!(nothing.header("x-request-weight"), Some("50"));
+}
+
+#[test]
+fn money_has_one_reference_price_and_says_so() {
+    let mut market = TokenMarket::new();
+    let (coin, usdc) = (market.wrapped(), market.stable("USDC"));
+    market.block(market.pair("Uniswap v2", (coin, 1_000 * E18), (usdc, 2_000_000 * E6)));
+    let said = |token, query: &str| market.price(token, query);
+    assert_eq!(said(coin, "")["usdPriceFormatted"], "2000");
+    let stable = said(usdc, "explain=true");
+    assert_eq!(stable["usdPriceFormatted"], "1");
+    assert_eq!(stable["nativePrice"]["value"], "500000000000000");
+    assert_eq!(stable["tokenName"], "USD Coin", "without a list or a node");
+    assert_eq!(stable["explain"]["basis"], "reference");
+    assert_eq!(stable["explain"]["confidence"], "low");
+    let doubts = stable["explain"]["doubts"].as_array().unwrap();
+    assert!(doubts.contains(&"moneyDoubtful".into()), "{doubts:?}");
 }
 
 #[test]

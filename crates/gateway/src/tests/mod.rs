@@ -1,8 +1,13 @@
 //! Requests of every shape, right and wrong, without a node.
 
+use alloy_primitives::B256;
 use model::chain::{ChainId, ChainTable};
+use model::facts::Facts;
+use model::proof::Proof;
+use model::raw::{Block, Header};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use store::{Change, Origin, VerifiedBlock};
 
 use super::*;
 
@@ -28,18 +33,68 @@ fn ask(gateway: &Gateway, body: &str) -> Option<Value> {
 fn every_shape_of_request_gets_its_answer() {
     let folder = tempfile::tempdir().unwrap();
     let gateway = gateway(folder.path());
-    let zero = format!("0x{}", "0".repeat(64));
     let table: Vec<(String, Option<Value>)> = vec![
-        (r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#.into(), Some(json!({"jsonrpc":"2.0","id":1,"result":"0x1"}))),
-        (r#"{"jsonrpc":"2.0","id":"a b","method":"net_version"}"#.into(), Some(json!({"jsonrpc":"2.0","id":"a b","result":"1"}))),
-        (r#"{"jsonrpc":"2.0","id":null,"method":"eth_chainId"}"#.into(), Some(json!({"jsonrpc":"2.0","id":null,"result":"0x1"}))),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#.into(),
+            Some(json!({"jsonrpc":"2.0","id":1,"result":"0x1"})),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"a b","method":"net_version"}"#.into(),
+            Some(json!({"jsonrpc":"2.0","id":"a b","result":"1"})),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"method":"eth_chainId"}"#.into(),
+            Some(json!({"jsonrpc":"2.0","id":null,"result":"0x1"})),
+        ),
         (r#"{"jsonrpc":"2.0","method":"eth_chainId"}"#.into(), None),
         (r#"[{"jsonrpc":"2.0","method":"eth_chainId"}]"#.into(), None),
-        (format!(r#"{{"jsonrpc":"2.0","id":7,"method":"eth_getBlockByHash","params":["{zero}",true]}}"#), Some(json!({"jsonrpc":"2.0","id":7,"result":null}))),
-        (r#"{"jsonrpc":"2.0","id":7,"method":"eth_getTransactionByBlockNumberAndIndex","params":["latest","0x0"]}"#.into(), Some(json!({"jsonrpc":"2.0","id":7,"result":null}))),
     ];
     for (body, expected) in table {
         assert_eq!(ask(&gateway, &body), expected, "{body}");
+    }
+}
+
+#[test]
+fn null_is_said_only_of_what_is_known_not_to_be_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = gateway(folder.path());
+    let call = |method: &str, params: Value| {
+        let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
+        ask(&gateway, &body.to_string()).unwrap()
+    };
+    let by_hash = |hash: B256| call("eth_getBlockByHash", json!([hash, false]));
+    let by_place =
+        |block: &str| call("eth_getTransactionByBlockNumberAndIndex", json!([block, "0x0"]));
+    let unknown = |answer: Value, held: &str| {
+        assert_eq!(answer["error"]["code"], -32002, "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().ends_with(held), "{answer}");
+    };
+    unknown(by_hash(B256::ZERO), "stored: no block yet");
+    unknown(by_place("latest"), "stored: no block yet");
+
+    // A store that begins at block 10, without a transaction in it.
+    let (hash, parent_hash) = (B256::repeat_byte(2), B256::repeat_byte(1));
+    let header = Header {
+        number: Some(10),
+        hash: Some(hash),
+        parent_hash: Some(parent_hash),
+        timestamp: Some(5),
+        ..Header::default()
+    };
+    let block = Block { number: 10, hash, parent_hash, timestamp: 5, header, ..Block::default() };
+    let verified = VerifiedBlock { block, proof: Proof::default(), facts: Facts::default() };
+    let prepared = gateway.store.prepare(ChainId(1), verified);
+    let change = Change::apply(Origin::Head, vec![prepared]);
+    block_on(gateway.store.commit(ChainId(1), change)).unwrap();
+
+    assert_eq!(by_hash(hash)["result"]["number"], "0xa");
+    for block in ["0xa", "latest"] {
+        let answer = by_place(block);
+        assert!(answer.get("result").is_some_and(Value::is_null), "{block}: {answer}");
+    }
+    unknown(by_hash(parent_hash), "stored: blocks from 10 to 10");
+    for block in ["0x9", "0xb", "earliest", "pending", "safe", "finalized"] {
+        unknown(by_place(block), "stored: blocks from 10 to 10");
     }
 }
 

@@ -91,24 +91,29 @@ impl Settings {
     }
 
     fn check_key(&self) -> Result<()> {
+        check_strength("api.cursor_secret", &self.api.cursor_secret.0)?;
         let key = &self.auth.bootstrap_key;
-        if key.is_empty() {
-            return Ok(());
-        }
-        let mut letters: Vec<char> = key.chars().collect();
-        letters.sort_unstable();
-        letters.dedup();
-        ensure!(
-            key.chars().count() >= KEY_CHARS_MIN && letters.len() >= KEY_LETTERS_MIN,
-            "auth.bootstrap_key is too weak: at least {KEY_CHARS_MIN} characters, {KEY_LETTERS_MIN} of them \
-             different; `openssl rand -hex 32` makes a good one"
-        );
+        check_strength("auth.bootstrap_key", key)?;
         ensure!(
             key.chars().all(|c| c.is_ascii_graphic() && !"/?#%\\\"".contains(c)),
             "auth.bootstrap_key has characters that do not fit into a URL's path; use letters, digits, - and _"
         );
         Ok(())
     }
+}
+
+/// One that is not set is none.
+fn check_strength(name: &str, secret: &str) -> Result<()> {
+    let mut letters: Vec<char> = secret.chars().collect();
+    letters.sort_unstable();
+    letters.dedup();
+    let is_strong = secret.chars().count() >= KEY_CHARS_MIN && letters.len() >= KEY_LETTERS_MIN;
+    ensure!(
+        secret.is_empty() || is_strong,
+        "{name} is too weak: at least {KEY_CHARS_MIN} characters, {KEY_LETTERS_MIN} of them different; \
+         `openssl rand -hex 32` makes a good one"
+    );
+    Ok(())
 }
 
 /// The same port twice, unless the system chooses it; the address of all stands for each.

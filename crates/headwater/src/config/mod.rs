@@ -201,6 +201,7 @@ mod tests {
             ("HEADWATER__AUTH__BOOTSTRAP_KEY", "a", "too weak"),
             ("HEADWATER__AUTH__BOOTSTRAP_KEY", "aaaaaaaaaaaaaaaaaaaaaaa", "too weak"),
             ("HEADWATER__AUTH__BOOTSTRAP_KEY", "01234567/89abcdef", "do not fit into a URL"),
+            ("HEADWATER__API__CURSOR_SECRET", "geheim", "api.cursor_secret is too weak"),
             ("HEADWATER__PRICE__NODE_QUESTIONS_MAX", "0", "price.node_questions_max"),
         ] {
             let error = format!("{:#}", load(&[(name, value)]).unwrap_err());
@@ -223,13 +224,17 @@ mod tests {
 
     #[test]
     fn a_printed_configuration_hides_secrets() {
-        let mut settings =
-            load(&[("HEADWATER__AUTH__BOOTSTRAP_KEY", "geheim-0123456789")]).unwrap();
+        let mut settings = load(&[
+            ("HEADWATER__AUTH__BOOTSTRAP_KEY", "geheim-0123456789"),
+            ("HEADWATER__API__CURSOR_SECRET", "geheim-9876543210"),
+        ])
+        .unwrap();
         let flags =
             Flags { rpc: vec!["eth=https://node.example/geheim".into()], ..Flags::default() };
         settings.apply(&flags).unwrap();
         let text = toml::to_string(&settings).unwrap();
         assert!(!text.contains("geheim"), "{text}");
+        assert!(!format!("{:?}", settings.api).contains("geheim"));
         assert!(text.contains("node.example"), "{text}");
     }
 }

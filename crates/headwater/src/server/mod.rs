@@ -150,7 +150,10 @@ async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<P
     if keys.is_empty() {
         tracing::warn!("no API key exists yet; make one with: headwater keys create");
     }
-    let secret = store.secret("cursor", fresh_secret).await?;
+    let cursor_key = match settings.api.cursor_secret.0.as_str() {
+        "" => CursorKey::new(store.secret("cursor", fresh_secret).await?),
+        secret => CursorKey::of_secret(secret),
+    };
     let verified = api::ContractList::read(
         "verified collections",
         &settings.api.verified_collections,
@@ -168,7 +171,7 @@ async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<P
         status_access: settings.auth.status,
         redecode: Box::new(redecode.handle()),
         problems,
-        cursor_key: CursorKey::new(secret),
+        cursor_key,
         labels: api::Labels::read(&settings.api.labels)?,
         verified,
         price: settings.price.clone(),

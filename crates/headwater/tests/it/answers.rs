@@ -16,7 +16,6 @@ async fn the_profile_is_chosen_by_header_then_platform_then_configuration() {
         (&spec, &[("x-wire-profile", "live")], "live"),
         (&spec, &[("x-wire-profile", "spec"), ("x-moralis-platform", "Python SDK")], "spec"),
         (&live, &[("x-wire-profile", "SPEC")], "spec"),
-        (&live, &[("x-wire-profile", "other")], "live"),
     ] {
         let path = format!("/api/v2.2/{}?chain={CHAIN}&limit=1", world.address("exchange"));
         let answer = world.client.get_with(&path, headers).await;
@@ -31,6 +30,9 @@ async fn the_profile_is_chosen_by_header_then_platform_then_configuration() {
             _ => assert!(total.is_none() && nonce.is_string(), "{headers:?} {json}"),
         }
     }
+    let path = format!("/api/v2.2/{}?chain={CHAIN}&limit=1", live.address("exchange"));
+    let refused = live.client.get_with(&path, &[("x-wire-profile", "other")]).await;
+    assert_eq!(refused.status, 400, "{}", refused.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -38,7 +38,8 @@ async fn load(chain: SharedChain, client: Client, stop: Arc<AtomicBool>) -> u64 
             write(&chain).extend(2);
         }
         let address = format!("{:#x}", read(&chain).address_of("exchange").unwrap());
-        client.wallet(&address, &format!("chain={CHAIN}&limit=5")).await;
+        // 503 until the first block is there.
+        client.get(&format!("/api/v2.2/{address}?chain={CHAIN}&limit=5")).await;
         tokio::time::sleep(Duration::from_millis(15)).await;
         rounds += 1;
     }

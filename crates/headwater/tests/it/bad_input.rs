@@ -113,8 +113,8 @@ fn addresses() -> Vec<Case> {
         at(&format!("0x{zeros}00")),
         at(&format!("0x{zeros}g")),
         at(&format!("{zeros}0")),
-        at(&format!("0X{zeros}0")),
-        at("vitalik.eth"),
+        get(format!("/api/v2.2/0X{zeros}0?chain={CHAIN}"), 200, ""),
+        get(format!("/api/v2.2/vitalik.eth?chain={CHAIN}"), 400, "names are not resolved here"),
         at("%20"),
         at("%22%5C%22"),
         at("%E2%82%AC"),
@@ -211,15 +211,24 @@ fn cursors(world: &Imported, wallet: &str) -> Vec<Case> {
         of(format!("{base}&cursor={altered}"), "cursor is malformed"),
         of(format!("{base}&cursor={bent}"), "cursor was altered or not issued here"),
         of(
-            format!("/api/v2.2/{whale}?chain={CHAIN}&cursor={good}"),
+            format!("/api/v2.2/nft/{wallet}/trades?chain={CHAIN}&cursor={good}"),
             "cursor belongs to another question",
         ),
-        of(format!("{base}&order=ASC&cursor={good}"), "cursor belongs to another question"),
-        of(format!("{base}&from_block=1&cursor={good}"), "cursor belongs to another question"),
+        of(format!("/api/v2.2/{whale}?chain={CHAIN}&cursor={good}"), "contradicts the cursor"),
+        of(
+            format!("{base}&order=ASC&cursor={good}"),
+            "order with value 'ASC' contradicts the cursor",
+        ),
+        of(
+            format!("{base}&from_block=1&cursor={good}"),
+            "from_block with value '1' contradicts the cursor",
+        ),
+        of(format!("{base}&limit=2&cursor={good}"), "limit with value '2' contradicts the cursor"),
         of(
             format!("{base}&include=internal_transactions&cursor={good}"),
-            "cursor belongs to another question",
+            "include with value 'internal_transactions' contradicts the cursor",
         ),
+        get(format!("/api/v2.2/{wallet}?cursor={good}"), 200, r#""page":"1""#),
     ]
 }
 
@@ -241,7 +250,7 @@ fn keys(wallet: &str) -> Vec<Case> {
         data(&[("authorization", "Basic abc")], 401, "API key is missing"),
         data(&[("authorization", &bearer)], 200, ""),
         data(&[("X-API-KEY", KEY)], 200, ""),
-        data(&[("x-api-key", KEY), ("x-wire-profile", "neither")], 200, r#""total":"#),
+        data(&[("x-api-key", KEY), ("x-wire-profile", "neither")], 400, "is neither spec nor live"),
         data(&[("x-api-key", KEY), ("x-request-id", "not a good id {}")], 200, ""),
         post(rpc, 401, "invalid token").at(format!("/{CHAIN}/wrong")),
         post(rpc, 401, "invalid token").at(format!("/{CHAIN}/%20")),
@@ -260,9 +269,10 @@ fn paths_and_methods(wallet: &str) -> Vec<Case> {
     let path = format!("/api/v2.2/{wallet}?chain={CHAIN}");
     vec![
         get("/", 404, "nothing is served at this path"),
-        get("/api/v2.2/", 404, "nothing is served"),
+        get("/api/v2.2/", 404, "no operation is at this path"),
         get(format!("/api/v2/{wallet}"), 404, "nothing is served"),
-        get(format!("/api/v2.2/{wallet}/unknown"), 404, "nothing is served"),
+        get(format!("/api/v2.2/{wallet}/unknown"), 404, "no operation is at this path"),
+        get(format!("/api/v2.2/{wallet}/balance"), 501, "does not have this operation"),
         get("//", 404, "nothing is served"),
         get("/%2e%2e/%2e%2e/etc/passwd", 404, "nothing is served"),
         get(path.clone(), 405, "method POST is not allowed").by("POST"),

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 pub const KEY: &str = "test-key-0123456789abcdef0123456789abcdef";
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_headwater"));

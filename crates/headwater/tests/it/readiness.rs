@@ -10,7 +10,7 @@ use crate::process::Serve;
 use crate::world::{CHAIN, SLUG};
 
 /// Only a broken test waits this long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The first answer with this status.
 pub async fn until_ready_is(client: &Client, status: u16) -> Value {

@@ -118,7 +118,7 @@ impl Storm {
             let asked = Instant::now();
             while get(server, "/health/live").await != Some(200) {
                 attempts += 1;
-                assert!(asked.elapsed() < Duration::from_secs(20), "no answer: {}", server.log());
+                assert!(asked.elapsed() < Duration::from_secs(60), "no answer: {}", server.log());
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             answers += 1;

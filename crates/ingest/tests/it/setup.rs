@@ -19,7 +19,7 @@ use testkit::{SharedChain, SimChain, SimConfig, SimNode, read};
 pub const CHAIN: ChainId = ChainId(1337);
 
 /// Generous: only a broken test waits this long.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 pub fn chain(verification: Verification) -> Arc<Chain> {
     let mut private = PrivateChain::new(CHAIN, "sim");

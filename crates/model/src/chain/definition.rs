@@ -68,12 +68,19 @@ impl Chain {
         Operation::ALL.into_iter().filter(|operation| self.offers(*operation)).collect()
     }
 
-    /// The exchange a request names: case, spaces, dashes and underscores do not matter.
+    /// The exchange a request names, by a spelling of its own or by the name that answers have for it: case,
+    /// spaces, dashes and underscores do not matter.
     pub fn exchange_named(&self, wanted: &str) -> Option<&Exchange> {
         let wanted = name::squeezed(wanted);
-        self.exchanges.iter().find(|exchange| {
-            exchange.names.iter().any(|spelling| name::squeezed(spelling) == wanted)
-        })
+        let is_wanted = |spelling: &String| name::squeezed(spelling) == wanted;
+        let by_spelling = self.exchanges.iter().find(|it| it.names.iter().any(is_wanted));
+        by_spelling.or_else(|| self.exchanges.iter().find(|it| is_wanted(&it.name)))
+    }
+
+    /// How a request may name each exchange.
+    pub fn exchange_names(&self) -> impl Iterator<Item = String> {
+        let own = |exchange: &Exchange| name::squeezed(&exchange.name);
+        self.exchanges.iter().map(move |it| it.names.first().cloned().unwrap_or_else(|| own(it)))
     }
 
     pub fn exchange_at(&self, factory: Address) -> Option<&Exchange> {
@@ -139,6 +146,8 @@ pub struct Wrapped {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stable {
+    /// As its contract has it, for answers where nobody can ask the contract.
+    pub name: Option<String>,
     pub symbol: String,
     #[serde(deserialize_with = "hex_text::address")]
     pub address: Address,

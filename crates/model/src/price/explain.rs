@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, U512};
 
 use super::dropped::Dropped;
-use super::money::{Money, MoneyKind, PricingTable, ReferencePrices};
+use super::money::{Money, MoneyKind, PricingTable};
 use super::question::{Question, Settings};
 use super::quote::Quote;
 use super::rank::Choice;
@@ -12,8 +12,10 @@ use crate::facts::PoolId;
 
 #[derive(Clone, Debug)]
 pub struct Price {
-    /// Of one whole token: what the pool says; for the wrapped coin the mean of all pools that agree.
+    /// Of one whole token: what the pool says; of money the mean of all pools that agree.
     pub usd: Ratio,
+    /// Whether it is money, whose price is no single pool's.
+    pub is_reference: bool,
     /// In whole native coins; `None` where nothing says what the coin is worth.
     pub native: Option<Ratio>,
     pub native_decimals: u8,
@@ -86,28 +88,40 @@ impl Doubt {
     }
 }
 
+/// What a price was measured by.
+pub(super) struct Basis {
+    /// What the coin is worth by its own pools.
+    pub coin_usd: Option<Ratio>,
+    /// It is not clear what money is worth.
+    pub undecided: bool,
+}
+
 pub(super) fn explain(
     table: &PricingTable,
     question: &Question,
-    references: &ReferencePrices,
+    Basis { coin_usd, undecided }: Basis,
     choice: Choice,
     dropped: Vec<Dropped>,
     settings: &Settings,
 ) -> Price {
     let best = &choice.best;
-    let doubts = doubts(&choice, references.undecided, settings);
+    let doubts = doubts(&choice, undecided, settings);
     let thin_and_alone = [Doubt::Thin, Doubt::SingleSource].iter().all(|it| doubts.contains(it));
     let lowest = doubts.iter().map(|it| it.at_most()).min().unwrap_or(Confidence::High);
     let is_coin = question.token == table.wrapped;
-    let coin_usd = references.native.as_ref().map(|coin| coin.usd);
+    let is_stable = table.stables.iter().any(|(stable, _)| *stable == question.token);
+    let in_coins = |usd: Ratio| coin_usd.map(|coin| usd.over(coin));
+    // Everything else is measured by money, so one pool's lag must not be in it.
     let (usd, native) = if is_coin {
-        // Everything else is measured by the coin, so one pool's lag must not be in it.
         (choice.mean, Some(Ratio::ONE))
+    } else if is_stable {
+        (choice.mean, in_coins(choice.mean).or(best.native))
     } else {
-        (best.usd, best.native.or_else(|| coin_usd.map(|coin| best.usd.over(coin))))
+        (best.usd, best.native.or_else(|| in_coins(best.usd)))
     };
     Price {
         usd,
+        is_reference: is_coin || is_stable,
         native,
         native_decimals: table.native_decimals,
         pool: best.id,

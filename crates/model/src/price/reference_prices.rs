@@ -17,11 +17,11 @@ use super::reading::PoolAt;
 /// A stable with less than this part of the deepest one's weight has no vote.
 const VOTE_PART: u64 = 50;
 
-/// Of all money but the asked token, which must not vouch for itself. `pools` are the native coin's.
+/// Of all money but the one left out. `pools` are the native coin's.
 pub fn reference_prices(
     table: &PricingTable,
     pools: &[PoolAt],
-    asked: Address,
+    left_out: Option<Address>,
     settings: &Settings,
 ) -> ReferencePrices {
     // A caller may want only very liquid pools of the token; what money is worth does not follow that.
@@ -30,7 +30,7 @@ pub fn reference_prices(
     let claims: Vec<Money> = table
         .stables
         .iter()
-        .filter(|(token, _)| *token != asked)
+        .filter(|(token, _)| Some(*token) != left_out)
         .map(|(token, decimals)| dollar(*token, *decimals))
         .collect();
     let question = Question {

@@ -16,7 +16,7 @@ fn both(node: &FakeNode) -> UpstreamConfig {
 
 async fn head_becomes(heads: &mut Receiver<Option<Head>>, number: u64) {
     let waiting = heads.wait_for(|head| head.is_some_and(|head| head.number == number));
-    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap().unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(120), waiting).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -130,25 +130,30 @@ async fn a_socket_that_breaks_once_leaves_nobody_out() {
     let node = FakeNode::start().await;
     let pool = pool_with(vec![UpstreamConfig::from_url(node.ws_url())], subscribing());
     all_healthy(&pool).await;
-    for (round, event) in ["error", "hang up"].into_iter().enumerate() {
+    let healthy_since = pool.status().upstreams[0].since.clone();
+    for event in ["error", "hang up"] {
         node.set(|b| b.held = vec!["trace_block"]);
         let before = node.count("trace_block");
-        let fetches = (0..8).map(|block| {
+        let fetches = (0..3).map(|block| {
             let pool = pool.clone();
             tokio::spawn(async move { pool.fetch(fetch_of(vec![Call::trace_block(block)])).await })
         });
         let fetches: Vec<_> = fetches.collect();
-        eventually("all are under way", || node.count("trace_block") >= before + 8).await;
-        match round {
-            0 => node.say(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}"#),
+        eventually("all are under way", || node.count("trace_block") >= before + 3).await;
+        match event {
+            "error" => {
+                node.say(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}"#);
+            }
             _ => node.hang_up(),
         }
-        eventually("all are asked again", || node.count("trace_block") >= before + 16).await;
-        assert_eq!(pool.status().upstreams[0].state, State::Healthy, "after {event}");
+        // Some of them: how many are under way at once depends on how they fare.
+        eventually("they are asked again", || node.count("trace_block") > before + 3).await;
         node.set(|b| b.held.clear());
         for fetch in fetches {
             assert!(fetch.await.unwrap().unwrap().answers[0].is_ok(), "after {event}");
         }
+        let upstream = pool.status().upstreams[0].clone();
+        assert_eq!((upstream.state, &upstream.since), (State::Healthy, &healthy_since), "{event}");
     }
 }
 
@@ -187,7 +192,7 @@ async fn a_reorg_at_the_same_height_is_seen_although_the_subscription_tells_noth
     node.set(|b| b.fork = 7);
     let other = hash(7, 101);
     let waiting = heads.wait_for(|head| head.is_some_and(|head| head.hash.to_string() == other));
-    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap().unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(120), waiting).await.unwrap().unwrap();
 }
 
 #[tokio::test]

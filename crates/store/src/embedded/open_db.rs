@@ -57,6 +57,16 @@ pub struct WriteFailure {
     pub error: Error,
 }
 
+/// Threads that write tables and compact them. With more than one, the engine's first worker puts every request for
+/// a compaction back into the queue at once: while the others compact, it keeps a processor busy with nothing. Where
+/// there are only two, that is one too many.
+fn workers() -> usize {
+    match std::thread::available_parallelism().map_or(1, |processors| processors.get()) {
+        0..=2 => 1,
+        more => more.min(4),
+    }
+}
+
 impl OpenDb {
     /// `upgrade` is called with the format that the store has, before anybody else sees it.
     pub fn open(
@@ -107,6 +117,7 @@ impl OpenDb {
             .max_journaling_size(256 << 20)
             // Lives for minutes; the disk takes it faster than it can be packed.
             .journal_compression(CompressionType::None)
+            .worker_threads(workers())
             .open()
             .map_err(|error| opening(error, path))?;
         let place = (&db, path.as_path());

@@ -136,7 +136,8 @@ impl Step<'_> {
             Members::Class(_) => None,
         };
         let blocks = self.state.confirmed_below..=up_to;
-        if blocks.is_empty() {
+        // What is kept has bodies: it is read only where somebody here may be concerned.
+        if blocks.is_empty() || !self.has_members() {
             return Ok(());
         }
         let kept = self.context.store.kept_matches(self.chain, blocks, one).await?;
@@ -179,6 +180,9 @@ impl Step<'_> {
 
     pub(super) async fn revert(&mut self, event: &Event) -> Result<(), Error> {
         self.state.confirmed_below = self.state.confirmed_below.min(event.number);
+        if !self.has_members() {
+            return Ok(());
+        }
         for kept in self.kept_at(event.number).await? {
             if kept.hash == event.hash && self.is_member(kept.stream) {
                 self.drop_match(kept);

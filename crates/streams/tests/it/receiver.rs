@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, Response};
 use streams::receive::{ReceivedRequest, ReceiverLog};
 use tokio::net::TcpListener;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 #[derive(Clone)]
 pub enum Answer {

@@ -149,7 +149,7 @@ impl World {
         seq: u64,
         is_so: impl Fn(&Delivery) -> bool,
     ) -> Delivery {
-        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(180);
         loop {
             let delivery = self.delivery(stream, seq).await;
             if is_so(&delivery) {

@@ -5,6 +5,7 @@ use model::price::{Confidence, Doubt, Dropped, Price};
 
 use super::amounts::{dollars, pool};
 use super::quoted_pools::QuotedPools;
+use super::second_hop::Hop;
 use crate::data::row::Row;
 use crate::profile::Profile;
 
@@ -19,8 +20,7 @@ pub struct Explained<'a> {
     pub source: &'static str,
     /// Of the pool's last change, where the block is stored.
     pub changed_at: Option<(u64, u64)>,
-    /// Whether pools that were left out are named.
-    pub with_dropped: bool,
+    pub hop: Option<&'a Hop>,
     pub profile: Profile,
 }
 
@@ -30,7 +30,17 @@ impl Explained<'_> {
         let mut row = Row::begin(out, self.profile);
         pool(&mut row, "pool", price.pool);
         row.address("partner", Some(price.partner));
+        row.text("basis", Some(if price.is_reference { "reference" } else { "pool" }));
         row.text("source", Some(self.source));
+        if let Some(hop) = self.hop {
+            let mut via = Row::begin(row.name("via"), self.profile);
+            via.address("token", Some(hop.token));
+            via.text("usdPriceFormatted", Some(&hop.price.usd_price_formatted()));
+            pool(&mut via, "pool", hop.price.pool);
+            via.address("partner", Some(hop.price.partner));
+            via.text("confidence", Some(confidence(hop.price.confidence)));
+            via.end();
+        }
         row.number("changedAtBlock", self.changed_at.map(|it| it.0));
         match self.changed_at {
             Some((_, time)) => row.time("changedAt", time),
@@ -45,21 +55,19 @@ impl Explained<'_> {
         let doubts: Vec<&str> = price.doubts.iter().copied().map(doubt).collect();
         row.name("doubts").extend_from_slice(serde_json::json!(doubts).to_string().as_bytes());
         self.pools.write(row.name("pools"), price, self.profile, self.source == "store");
-        if self.with_dropped {
-            let out = row.name("dropped");
-            out.push(b'[');
-            for (n, dropped) in price.dropped.iter().take(DROPPED_MAX).enumerate() {
-                if n > 0 {
-                    out.push(b',');
-                }
-                let (id, why) = reason(*dropped);
-                let mut one = Row::begin(out, self.profile);
-                pool(&mut one, "pool", id);
-                one.text("why", Some(why));
-                one.end();
+        let out = row.name("dropped");
+        out.push(b'[');
+        for (n, dropped) in price.dropped.iter().take(DROPPED_MAX).enumerate() {
+            if n > 0 {
+                out.push(b',');
             }
-            out.push(b']');
+            let (id, why) = reason(*dropped);
+            let mut one = Row::begin(out, self.profile);
+            pool(&mut one, "pool", id);
+            one.text("why", Some(why));
+            one.end();
         }
+        out.push(b']');
         row.end();
     }
 }

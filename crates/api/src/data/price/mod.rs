@@ -12,4 +12,5 @@ pub mod pricing;
 mod quoted_pools;
 mod record;
 mod refusals;
+mod second_hop;
 mod stored_pools;

@@ -2,7 +2,6 @@
 
 use alloy_primitives::Address;
 use model::chain::{Chain, ChainTable};
-use store::Coverage;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -46,23 +45,9 @@ impl PriceParams {
         })
     }
 
-    /// The newest indexed block or an asked one before it. Where nothing is indexed, a node's head is
-    /// as good.
-    pub fn block(&self, served: &ServedChain, coverage: &Coverage) -> Result<u64, ApiError> {
-        let head = || served.node_head().map(|head| head.number);
-        let newest = coverage.newest().or_else(head).ok_or_else(|| {
-            let chain = &served.chain.slug;
-            ApiError::Unavailable(format!("no block of {chain} is indexed yet"))
-        })?;
-        match self.to_block {
-            Some(block) if block > newest => Err(ApiError::bad_value(
-                "to_block",
-                &block.to_string(),
-                &format!("is in the future: the newest indexed block is {newest}"),
-            )),
-            Some(block) => Ok(block),
-            None => Ok(newest),
-        }
+    /// The newest indexed block or an asked one before it: past the newest one nothing can have changed yet.
+    pub fn block(&self, newest: u64) -> u64 {
+        self.to_block.map_or(newest, |asked| asked.min(newest))
     }
 }
 
@@ -110,7 +95,8 @@ fn exchange_of(table: &ChainTable, chain: &Chain, text: &str) -> Result<Address,
     if let Some(exchange) = chain.exchange_named(text) {
         return Ok(exchange.factory);
     }
-    let here = names(std::iter::once(chain));
+    let here: Vec<String> = chain.exchange_names().collect();
+    let here = if here.is_empty() { "none".to_owned() } else { here.join(", ") };
     if table.iter().any(|other| other.exchange_named(text).is_some()) {
         return Err(wrong(format!("is not on {}; exchanges there: {here}", chain.slug)));
     }
@@ -118,13 +104,6 @@ fn exchange_of(table: &ChainTable, chain: &Chain, text: &str) -> Result<Address,
         "is not a known exchange; known on {}: {here}; a factory's address will do, too",
         chain.slug
     )))
-}
-
-fn names<'a>(chains: impl Iterator<Item = &'a Chain>) -> String {
-    let exchanges = chains.flat_map(|chain| &chain.exchanges);
-    let names: Vec<&str> =
-        exchanges.filter_map(|it| it.names.first()).map(String::as_str).collect();
-    if names.is_empty() { "none by name".to_owned() } else { names.join(", ") }
 }
 
 #[cfg(test)]
@@ -165,6 +144,29 @@ mod tests {
             let found = exchange_of(&table, chain, name);
             let factory = found.unwrap_or_else(|e| panic!("{} {name}: {e}", chain.slug));
             assert_eq!(exchange_of(&table, chain, &format!("{factory:#x}")).unwrap(), factory);
+        }
+    }
+
+    #[test]
+    fn an_exchange_is_taken_by_name_on_every_chain_whose_table_has_it() {
+        let table = ChainTable::builtin().unwrap();
+        for chain in table.iter() {
+            for exchange in &chain.exchanges {
+                let named = exchange_of(&table, chain, &exchange.name);
+                assert_eq!(named.unwrap(), exchange.factory, "{} {}", chain.slug, exchange.name);
+            }
+            for name in chain.exchange_names() {
+                assert!(exchange_of(&table, chain, &name).is_ok(), "{} {name}", chain.slug);
+            }
+        }
+        for (chain, name) in [
+            ("eth", "pancakeswapv3"),
+            ("optimism", "uniswap-v3"),
+            ("arbitrum", "sushiswapv2"),
+            ("polygon", "sushiswap v2"),
+        ] {
+            let chain = table.find(chain).unwrap();
+            assert!(exchange_of(&table, chain, name).is_ok(), "{} {name}", chain.slug);
         }
     }
 

@@ -6,7 +6,7 @@ use store::{BlockSummary, Coverage, Version};
 
 use super::params::PriceParams;
 use crate::app::App;
-use crate::data::chain_view::ChainView;
+use crate::data::chain_view::{self, ChainView};
 use crate::error::ApiError;
 use crate::served_chain::ServedChain;
 
@@ -26,8 +26,9 @@ impl PriceBlock {
         params: &PriceParams,
     ) -> Result<Self, ApiError> {
         let ChainView { view, version, coverage } =
-            ChainView::open(&app.parts.store, served.chain.id).await?;
-        let number = params.block(served, &coverage)?;
+            ChainView::open(&app.parts.store, &served.chain).await?;
+        let newest = coverage.newest().ok_or_else(|| chain_view::no_block(&served.chain))?;
+        let number = params.block(newest);
         let summary = view.block_summary(served.chain.id, number).await?;
         Ok(PriceBlock { number, summary, coverage, version })
     }
@@ -38,7 +39,7 @@ impl PriceBlock {
         app: &App,
         served: &ServedChain,
     ) -> Result<Option<ChainView>, ApiError> {
-        let found = ChainView::open(&app.parts.store, served.chain.id).await?;
+        let found = ChainView::open(&app.parts.store, &served.chain).await?;
         let now = found.view.block_summary(served.chain.id, self.number).await?;
         let is_same = now.map(|it| it.hash) == self.summary.map(|it| it.hash);
         Ok(is_same.then_some(found))

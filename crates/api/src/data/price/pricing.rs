@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
+use alloy_primitives::Address;
 use bytes::Bytes;
-use model::price::{self, PoolAt, Price, PricingTable, Question, Ratio, Settings};
+use model::price::{self, Doubt, Money, PoolAt, Price, PricingTable, Question, Ratio, Settings};
 use store::Version;
 
 use super::node_pools::NodePools;
@@ -15,6 +16,7 @@ use super::params::PriceParams;
 use super::price_block::PriceBlock;
 use super::record::PriceRecord;
 use super::refusals;
+use super::second_hop::{Hop, SecondHop, Step};
 use super::stored_pools::{PoolQuery, StoredPools};
 use crate::app::App;
 use crate::clock::DAY_S;
@@ -37,6 +39,24 @@ pub struct Priced {
     pub body: Bytes,
     /// Of the last view of the store. Where it is still the block's, all that was read belongs together.
     pub version: Version,
+    /// The oldest block that the answer had to look at, stored or not.
+    pub reach_from: u64,
+}
+
+/// A price, and the way to it.
+struct Chosen {
+    at: ChainView,
+    price: Price,
+    hop: Option<Hop>,
+    /// Tokens that were thought of as steps.
+    steps: Vec<Step>,
+}
+
+/// What is known of the day before.
+struct DayBefore {
+    usd: Option<Ratio>,
+    /// The block it is about; the first of the chain where nobody can tell.
+    block: u64,
 }
 
 /// Everything a price follows from.
@@ -53,9 +73,7 @@ impl Pricing<'_> {
         let chain = &self.served.chain;
         let table = PricingTable::of(chain, time).ok_or_else(|| refusals::no_native_coin(chain))?;
         let token = self.token(&table).await?;
-        let Some(mut at) = self.block.view_again(self.app, self.served).await? else {
-            return Ok(None);
-        };
+        let Some(mut at) = self.view_again().await? else { return Ok(None) };
         let mut pools = match self.block.summary {
             Some(_) => self.stored_pools(&at, &table, self.block.number, &token).await?,
             None => Pools { own: Vec::new(), native: Arc::default(), source: "store" },
@@ -63,16 +81,17 @@ impl Pricing<'_> {
         if self.lacks_own(&table, &pools) || pools.native.is_empty() {
             drop(at);
             self.ask_node(&table, &mut pools).await?;
-            let Some(again) = self.block.view_again(self.app, self.served).await? else {
-                return Ok(None);
-            };
+            let Some(again) = self.view_again().await? else { return Ok(None) };
             at = again;
         }
-        let price = self.choose(&table, &token, &pools)?;
+        let Some(chosen) = self.chosen(at, &table, &token, &mut pools).await? else {
+            return Ok(None);
+        };
+        let Chosen { at, price, hop, steps } = chosen;
         self.check_activity(&at, time, &pools).await?;
-        let mut then = None;
+        let mut then = DayBefore { usd: None, block: self.block.number };
         if self.params.percent_change {
-            then = self.day_before(&at, time, &token).await?;
+            then = self.day_before(&at, time, &token, &steps).await?;
         }
         let changed_at = self.changed_at(&at, &price, &pools).await?;
         metrics::counter!("headwater_prices_total", "source" => pools.source).increment(1);
@@ -85,13 +104,56 @@ impl Pricing<'_> {
             price: &price,
             own_pools: &pools.own,
             native_pools: &pools.native,
-            then,
+            then: then.usd,
             source: pools.source,
             changed_at,
+            hop: hop.as_ref(),
         };
         let mut body = Vec::with_capacity(1024);
         record.write(&mut body);
-        Ok(Some(Priced { body: body.into(), version: at.version }))
+        Ok(Some(Priced { body: body.into(), version: at.version, reach_from: then.block }))
+    }
+
+    /// By the token's own pools with money; where they say nothing, or little, also by those with tokens that have a
+    /// price. None where the block was replaced meanwhile.
+    async fn chosen(
+        &self,
+        at: ChainView,
+        table: &PricingTable,
+        token: &TokenInfo,
+        pools: &mut Pools,
+    ) -> Result<Option<Chosen>, ApiError> {
+        let direct = self.choose(table, token, pools, &[]);
+        let mut found = Vec::new();
+        let stored = self.stored(&at, table, self.block.number);
+        // Money is what all else is measured by, and everything trades against it: too much to look through.
+        let may_go_on = self.block.summary.is_some() && !stored.is_money(self.params.token);
+        if may_go_on && wants_second_hop(&direct) {
+            found = stored.steps(&self.query(token)).await?;
+        }
+        if found.is_empty() {
+            return Ok(Some(Chosen { at, price: direct?, hop: None, steps: Vec::new() }));
+        }
+        // A contract may have to be asked how its token counts.
+        drop(at);
+        let steps = self.counted(&found).await;
+        let Some(at) = self.view_again().await? else { return Ok(None) };
+        let stored = self.stored(&at, table, self.block.number);
+        let mut second = self.second_hop(&stored, token, &steps, &pools.native).await?;
+        pools.own.append(&mut second.pools);
+        let found = self.choose(table, token, pools, &second.money());
+        let Ok(mut price) = found else {
+            return Ok(Some(Chosen { at, price: direct?, hop: None, steps }));
+        };
+        let hop = second.explain(&mut price, direct.ok().as_ref());
+        if hop.is_some() {
+            pools.source = "store";
+        }
+        Ok(Some(Chosen { at, price, hop, steps }))
+    }
+
+    async fn view_again(&self) -> Result<Option<ChainView>, ApiError> {
+        self.block.view_again(self.app, self.served).await
     }
 
     /// When the block was made.
@@ -111,7 +173,7 @@ impl Pricing<'_> {
             Err(TokenError::Store(error)) => return Err(error.into()),
             Err(error) => error,
         };
-        let at = ChainView::open(&self.app.parts.store, self.served.chain.id).await?;
+        let at = ChainView::open(&self.app.parts.store, &self.served.chain).await?;
         let has_pools = self.stored(&at, table, self.block.number).knows(token).await?;
         Err(refusals::no_decimals(&self.served.chain, token, has_pools, error))
     }
@@ -145,11 +207,58 @@ impl Pricing<'_> {
         let own = if self.is_plain_coin(table) {
             Vec::new()
         } else {
-            let (decimals, exchange) = (token.decimals, self.params.exchange);
-            let q = PoolQuery { token: self.params.token, decimals, exchange };
-            stored.pools(&q, &native).await?
+            stored.pools(&self.query(token), &native).await?
         };
         Ok(Pools { own, native, source: "store" })
+    }
+
+    fn query(&self, token: &TokenInfo) -> PoolQuery {
+        let (decimals, exchange) = (token.decimals, self.params.exchange);
+        PoolQuery { token: self.params.token, decimals, exchange }
+    }
+
+    /// Those of which it is known how they count.
+    async fn counted(&self, tokens: &[Address]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for token in tokens {
+            let found = self.app.tokens.find(&self.app.contracts, self.served, *token).await;
+            steps.extend(found.ok().map(|it| Step { token: *token, decimals: it.decimals }));
+        }
+        steps
+    }
+
+    /// The asked token's pools with tokens that have a price themselves.
+    async fn second_hop(
+        &self,
+        stored: &StoredPools<'_>,
+        token: &TokenInfo,
+        steps: &[Step],
+        native: &[PoolAt],
+    ) -> Result<SecondHop, ApiError> {
+        let mut second = SecondHop::default();
+        for step in steps {
+            let q = PoolQuery { token: step.token, decimals: step.decimals, exchange: None };
+            let pools = stored.pools(&q, native).await?;
+            let question = Question {
+                token: step.token,
+                decimals: step.decimals,
+                exchange: None,
+                pools: &pools,
+                native_pools: native,
+                via: &[],
+            };
+            let Ok(price) = price::price(stored.table, &question, &self.settings()) else {
+                continue;
+            };
+            // Nothing that is doubtful is built upon.
+            if let Some(money) = price.money() {
+                second.hops.push(Hop { token: step.token, price, money });
+            }
+        }
+        let priced = |step: &&Step| second.hops.iter().any(|hop| hop.token == step.token);
+        let priced: Vec<Step> = steps.iter().filter(priced).copied().collect();
+        second.pools = stored.pools_with(&self.query(token), &priced).await?;
+        Ok(second)
     }
 
     /// The coin's own pools are read as the native ones, unless one exchange's are wanted.
@@ -198,6 +307,7 @@ impl Pricing<'_> {
         table: &PricingTable,
         token: &TokenInfo,
         pools: &Pools,
+        via: &[Money],
     ) -> Result<Price, ApiError> {
         let question = Question {
             token: self.params.token,
@@ -205,11 +315,15 @@ impl Pricing<'_> {
             exchange: self.params.exchange,
             pools: &pools.own,
             native_pools: &pools.native,
-            via: &[],
+            via,
         };
+        let found = price::price(table, &question, &self.settings());
+        found.map_err(|why| refusals::no_price(&why))
+    }
+
+    fn settings(&self) -> Settings {
         let min_side_micro_usd = self.params.min_side_micro_usd;
-        let settings = Settings { min_side_micro_usd, ..Settings::default() };
-        price::price(table, &question, &settings).map_err(|why| refusals::no_price(&why))
+        Settings { min_side_micro_usd, ..Settings::default() }
     }
 
     /// Refused where no pool of the token changed for so long.
@@ -239,15 +353,24 @@ impl Pricing<'_> {
         at: &ChainView,
         time: u64,
         token: &TokenInfo,
-    ) -> Result<Option<Ratio>, ApiError> {
+        steps: &[Step],
+    ) -> Result<DayBefore, ApiError> {
         let chain = &self.served.chain;
         let then = time.saturating_sub(DAY_S);
         let block = at.view.last_block_until(chain.id, then).await?;
         let is_covered = |block: &u64| at.coverage.covers(*block, self.block.number);
-        let Some(block) = block.filter(is_covered) else { return Ok(None) };
-        let Some(table) = PricingTable::of(chain, then) else { return Ok(None) };
-        let pools = self.stored_pools(at, &table, block, token).await?;
-        Ok(self.choose(&table, token, &pools).ok().map(|it| it.usd))
+        let Some(block) = block.filter(is_covered) else {
+            return Ok(DayBefore { usd: None, block: 0 });
+        };
+        let Some(table) = PricingTable::of(chain, then) else {
+            return Ok(DayBefore { usd: None, block });
+        };
+        let mut pools = self.stored_pools(at, &table, block, token).await?;
+        let stored = self.stored(at, &table, block);
+        let mut second = self.second_hop(&stored, token, steps, &pools.native).await?;
+        pools.own.append(&mut second.pools);
+        let found = self.choose(&table, token, &pools, &second.money());
+        Ok(DayBefore { usd: found.ok().map(|it| it.usd), block })
     }
 
     /// Block and time of the pool's last change; a node does not say when that was.
@@ -271,5 +394,13 @@ impl Pricing<'_> {
     fn node_failed(&self, error: &CallError) -> ApiError {
         let (number, coverage) = (self.block.number, &self.block.coverage);
         refusals::node_failed(&self.served.chain, number, coverage, error)
+    }
+}
+
+/// Where the token's own pools with money say nothing, or little.
+fn wants_second_hop(direct: &Result<Price, ApiError>) -> bool {
+    match direct {
+        Ok(price) => price.doubts.contains(&Doubt::Thin),
+        Err(error) => matches!(error, ApiError::NotFound(_)),
     }
 }

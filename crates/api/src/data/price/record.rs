@@ -7,6 +7,7 @@ use super::amounts::{dollars, pool};
 use super::explain::Explained;
 use super::params::PriceParams;
 use super::quoted_pools::QuotedPools;
+use super::second_hop::Hop;
 use crate::data::row::Row;
 use crate::profile::Profile;
 use crate::tokens::TokenInfo;
@@ -27,6 +28,8 @@ pub struct PriceRecord<'a> {
     pub source: &'static str,
     /// Block and time of the last change, where they are stored.
     pub changed_at: Option<(u64, u64)>,
+    /// The token on the way, where the price goes through one.
+    pub hop: Option<&'a Hop>,
 }
 
 impl PriceRecord<'_> {
@@ -59,7 +62,7 @@ impl PriceRecord<'_> {
                 pools: QuotedPools { chain: self.chain, own, native },
                 source: self.source,
                 changed_at: self.changed_at,
-                with_dropped: params.explain,
+                hop: self.hop,
                 profile,
             };
             explained.write(row.name("explain"));

@@ -61,9 +61,9 @@ pub fn no_decimals(chain: &Chain, token: Address, has_pools: bool, error: TokenE
             "{unknown}: its contract does not tell them; a token list of the operator may"
         )),
         (TokenError::NoNode, false) => ApiError::NotFound(NO_POOLS.to_owned()),
-        (error @ (TokenError::NoNode | TokenError::Node(_)), _) => {
-            ApiError::Unavailable(format!("{unknown}: {error}"))
-        }
+        // Nobody will tell them later, either.
+        (error @ TokenError::NoNode, true) => ApiError::NotFound(format!("{unknown}: {error}")),
+        (error @ TokenError::Node(_), _) => ApiError::Unavailable(format!("{unknown}: {error}")),
         (TokenError::Store(error), _) => error.into(),
     }
 }

@@ -187,7 +187,7 @@ impl StoredPools<'_> {
         std::iter::once(token).chain(coin)
     }
 
-    async fn states(&self, pools: &[Pool], block: u64) -> Result<Vec<PoolAt>, store::Error> {
+    pub async fn states(&self, pools: &[Pool], block: u64) -> Result<Vec<PoolAt>, store::Error> {
         let ids: Vec<PoolId> = pools.iter().map(|it| it.id).collect();
         let states = self.states_of(&ids, block).await?;
         let known = pools.iter().zip(states).filter_map(|(pool, found)| {
@@ -209,7 +209,7 @@ impl StoredPools<'_> {
     /// Adds what pools held about a minute earlier: long enough that a push would have been traded back,
     /// short enough that a market's own moves are not taken for one. Only pools that changed since have
     /// been anything else then.
-    async fn with_before(&self, mut pools: Vec<PoolAt>) -> Result<Vec<PoolAt>, store::Error> {
+    pub async fn with_before(&self, mut pools: Vec<PoolAt>) -> Result<Vec<PoolAt>, store::Error> {
         let minute = (60_000 / self.chain.block_time_ms.max(1)).clamp(2, 300);
         let then = self.block.checked_sub(minute).filter(|then| *then >= self.first());
         let Some(then) = then else { return Ok(pools) };

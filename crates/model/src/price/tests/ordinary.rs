@@ -41,6 +41,37 @@ fn a_stable_is_priced_by_its_pools_and_does_not_vouch_for_itself() {
 }
 
 #[test]
+fn one_reference_price_serves_coin_and_stables_alike() {
+    // All that there is: the coin against one stable.
+    let native = [pair("v2", ("WETH", 10_000 * E18), ("USDC", 20_000_000 * E6))];
+    let coin = ask_with("WETH", 18, &[], &native).unwrap();
+    let stable = ask_with("USDC", 6, &native, &native).unwrap();
+    assert_about(&coin, 2000.0);
+    assert_about(&stable, 1.0);
+    assert!(coin.is_reference && stable.is_reference);
+    assert_eq!(stable.native_value().unwrap().to_string(), (E18 / 2000).to_string());
+    // Nobody else bears it out.
+    assert!(stable.doubts.contains(&Doubt::MoneyDoubtful));
+    assert_eq!(stable.confidence, Confidence::Low);
+    // A stable that has a price by another one tells it in coins, too, though only itself trades against the coin.
+    let pools = [pair("v2", ("USDC", 1_000_000 * E6), ("USDT", 1_000_000 * E6)), native[0].clone()];
+    let stable = ask_with("USDC", 6, &pools, &native).unwrap();
+    assert!(!stable.doubts.contains(&Doubt::MoneyDoubtful));
+    assert!(stable.native_value().is_some());
+    assert!(!ask("TKN", 18, &[pair("v2", ("TKN", E18), ("USDC", 900 * E6))]).unwrap().is_reference);
+}
+
+#[test]
+fn the_price_of_a_stable_is_the_mean_of_all_pools_that_agree() {
+    let pools = [
+        pair("v2", ("USDC", 2_000_000 * E6), ("USDT", 2_000_000 * E6)),
+        pair("sushi", ("USDC", 2_000_000 * E6), ("DAI", 2_010_000 * E18)),
+    ];
+    let price = ask("USDC", 6, &pools).unwrap();
+    assert!(price.usd_price() > 1.002 && price.usd_price() < 1.003, "{}", price.usd_price());
+}
+
+#[test]
 fn a_native_coin_inside_v4_is_the_wrapped_one() {
     let mut pool = v4("", ("TKN", 1_000_000 * E18), ("WETH", 1_000 * E18));
     let swap = |token: Address| if token == addr("WETH") { Address::ZERO } else { token };

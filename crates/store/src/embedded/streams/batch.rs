@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::keys;
+use super::packed_body::BodyPacker;
 use super::queue_row::QueueRow;
 use super::state_row::StateRow;
 use crate::Error;
@@ -17,11 +18,18 @@ pub struct StreamBatch<'a> {
     queues: BTreeMap<StreamId, Option<QueueRow>>,
     states: BTreeMap<(StreamId, u64), StateRow>,
     ops: BTreeMap<(u64, Vec<u8>), Op>,
+    pub bodies: BodyPacker,
 }
 
 impl<'a> StreamBatch<'a> {
     pub fn new(view: &'a View) -> Self {
-        StreamBatch { view, queues: BTreeMap::new(), states: BTreeMap::new(), ops: BTreeMap::new() }
+        StreamBatch {
+            view,
+            queues: BTreeMap::new(),
+            states: BTreeMap::new(),
+            ops: BTreeMap::new(),
+            bodies: BodyPacker::default(),
+        }
     }
 
     /// To be read and changed; none where the stream is gone.

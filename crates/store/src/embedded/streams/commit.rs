@@ -112,7 +112,8 @@ impl StreamBatch<'_> {
         let delivery = Delivery { stream, seq, meta, body_bytes, digest, previous_digest, state };
         let (t, key) = (self.view.tables.clone(), keys::delivery(stream, seq));
         self.put(&t.deliveries, &key, pack_delivery(&delivery));
-        self.put(&t.delivery_bodies, &key, body.to_vec());
+        let packed = self.bodies.pack(&body).to_vec();
+        self.put(&t.delivery_bodies, &key, packed);
         Ok(Some(delivery))
     }
 
@@ -143,7 +144,8 @@ impl StreamBatch<'_> {
             let now = first_delivery.and_then(|at| seqs.get(at).copied().flatten());
             let first_seq = first_seq.or(now);
             let row = MatchRow { hash, traces_missing, first_seq, parts };
-            self.put(&t.stream_matches, &key, row.pack());
+            let packed = row.pack(&mut self.bodies);
+            self.put(&t.stream_matches, &key, packed);
             self.put(&t.stream_matches_by_block, &by_block, Vec::new());
         }
         Ok(())

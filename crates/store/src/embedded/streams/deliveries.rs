@@ -3,8 +3,9 @@
 use bytes::Bytes;
 
 use super::delivery_row::unpack_delivery;
+use super::packed_body::unpack_body;
 use super::state_row::StateRow;
-use super::{BROKEN_DELIVERY, BROKEN_STATE, keys};
+use super::{BROKEN_BODY, BROKEN_DELIVERY, BROKEN_STATE, keys};
 use crate::Error;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;
@@ -71,7 +72,7 @@ impl Store {
             return Ok(None);
         }
         let body = view.snapshot.get(&view.tables.delivery_bodies, keys::delivery(stream, seq))?;
-        Ok(body.map(|body| Bytes::copy_from_slice(&body)))
+        body.map(|body| unpack_body(&body).ok_or(BROKEN_BODY)).transpose()
     }
 
     pub fn stream_queue(&self, stream: StreamId) -> Result<QueueState, Error> {

@@ -4,6 +4,7 @@ use alloy_primitives::B256;
 use bytes::Bytes;
 
 use super::delivery_row::{pack_counts, unpack_counts};
+use super::packed_body::{BodyPacker, unpack_body};
 use crate::embedded::codec::{
     Packed, put_counted, put_varint, take_byte, take_counted, take_varint, unpack_list,
 };
@@ -26,9 +27,8 @@ impl MatchRow {
         KeptMatch { stream, number, hash, traces_missing, first_seq, parts }
     }
 
-    pub fn pack(&self) -> Vec<u8> {
-        let bodies: usize = self.parts.iter().map(|(_, body)| body.len() + 32).sum();
-        let mut out = Vec::with_capacity(bodies + 64);
+    pub fn pack(&self, bodies: &mut BodyPacker) -> Vec<u8> {
+        let mut out = Vec::with_capacity(64);
         let sent = if self.first_seq.is_some() { SENT } else { 0 };
         out.push(sent | if self.traces_missing { TRACES_MISSING } else { 0 });
         self.hash.pack(&mut out);
@@ -38,7 +38,7 @@ impl MatchRow {
         put_varint(&mut out, self.parts.len() as u64);
         for (counts, body) in &self.parts {
             pack_counts(counts, &mut out);
-            put_counted(&mut out, body);
+            put_counted(&mut out, &bodies.pack(body));
         }
         out
     }
@@ -56,7 +56,7 @@ impl MatchRow {
         let input = &mut input;
         let head = MatchRow::unpack_head(input)?;
         let parts = unpack_list(input, |input| {
-            Some((unpack_counts(input)?, Bytes::copy_from_slice(take_counted(input)?)))
+            Some((unpack_counts(input)?, unpack_body(take_counted(input)?)?))
         })?;
         input.is_empty().then_some(MatchRow { parts, ..head })
     }
@@ -80,7 +80,7 @@ mod tests {
             };
             let parts = parts.into_iter().map(part).collect();
             let row = MatchRow { hash: hash.into(), traces_missing, first_seq, parts };
-            let packed = row.pack();
+            let packed = row.pack(&mut BodyPacker::default());
             let head = MatchRow::unpack_head(&mut packed.as_slice()).unwrap();
             prop_assert_eq!((head.hash, head.first_seq), (row.hash, row.first_seq));
             prop_assert_eq!(MatchRow::unpack(&packed), Some(row));

@@ -16,6 +16,7 @@ pub mod keys;
 mod lists;
 mod match_row;
 mod matches;
+mod packed_body;
 mod prune;
 mod queue_row;
 mod remove;
@@ -30,6 +31,7 @@ pub use attempt_row::AttemptRow;
 pub use definitions::unpack_stream;
 pub use delivery_row::unpack_delivery;
 pub use match_row::MatchRow;
+pub use packed_body::unpack_body;
 pub use queue_row::QueueRow;
 pub use state_row::waits;
 
@@ -42,6 +44,7 @@ pub const BROKEN_STREAM: Error = Error::Broken { what: "stream" };
 pub const BROKEN_QUEUE: Error = Error::Broken { what: "queue of a stream" };
 pub const BROKEN_MATCH: Error = Error::Broken { what: "match of a stream" };
 pub const BROKEN_DELIVERY: Error = Error::Broken { what: "delivery" };
+pub const BROKEN_BODY: Error = Error::Broken { what: "body of a delivery" };
 pub const BROKEN_STATE: Error = Error::Broken { what: "state of a delivery" };
 pub const BROKEN_ATTEMPT: Error = Error::Broken { what: "attempt of a delivery" };
 

@@ -10,6 +10,7 @@ use super::definitions::pack_stream;
 use super::delivery_row::pack_delivery;
 use super::keys;
 use super::match_row::MatchRow;
+use super::packed_body::BodyPacker;
 use super::queue_row::QueueRow;
 use super::state_row::StateRow;
 use crate::streams::{
@@ -96,7 +97,10 @@ fn rows_have_the_bytes_they_always_had() {
         first_seq: Some(4),
         parts: vec![(COUNTS, Bytes::from_static(b"{}"))],
     };
-    assert_eq!(hex::encode(row.pack()), format!("03{}040101ac0202027b7d", "01".repeat(32)));
+    assert_eq!(
+        hex::encode(row.pack(&mut BodyPacker::default())),
+        format!("03{}040101ac020203007b7d", "01".repeat(32))
+    );
     let log = AttemptLog {
         webhook_url: "u".to_owned(),
         tag: "t".to_owned(),

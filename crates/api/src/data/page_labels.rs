@@ -1,0 +1,44 @@
+//! Names of the addresses on a page: the operator's, else those of tokens that are known.
+
+use std::collections::{HashMap, HashSet};
+
+use alloy_primitives::Address;
+use model::chain::Chain;
+use store::{StoredTx, View};
+
+use crate::app::App;
+use crate::labels::{Label, Labels};
+
+pub struct PageLabels<'a> {
+    operator: &'a Labels,
+    /// "Name (SYMBOL)", or nothing for what is no token that we know.
+    tokens: HashMap<Address, Option<String>>,
+}
+
+impl<'a> PageLabels<'a> {
+    pub async fn read(
+        app: &'a App,
+        view: &View,
+        chain: &Chain,
+        txs: &[StoredTx],
+    ) -> Result<PageLabels<'a>, store::Error> {
+        let operator = &app.parts.labels;
+        let is_labelled = |it: &Address| operator.get(it).is_some_and(|it| it.label.is_some());
+        let all = txs.iter().flat_map(|tx| [tx.tx.from, tx.tx.to]).flatten();
+        let unlabelled: HashSet<Address> = all.filter(|it| !is_labelled(it)).collect();
+        let mut tokens = HashMap::with_capacity(unlabelled.len());
+        for address in unlabelled {
+            tokens.insert(address, app.tokens.label(view, chain, address).await?);
+        }
+        Ok(PageLabels { operator, tokens })
+    }
+
+    pub fn of_operator(&self, address: &Address) -> Option<&Label> {
+        self.operator.get(address)
+    }
+
+    pub fn label(&self, address: &Address) -> Option<&str> {
+        let own = self.of_operator(address).and_then(|it| it.label.as_deref());
+        own.or_else(|| self.tokens.get(address)?.as_deref())
+    }
+}

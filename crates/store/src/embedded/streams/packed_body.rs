@@ -1,0 +1,128 @@
+//! Bodies of webhooks as they lie on disk: JSON full of hexadecimal, packed to about a sixth. Each is written two
+//! or three times (unconfirmed, kept until it is confirmed, confirmed) and stays for days.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use zstd::bulk::{Compressor, Decompressor};
+
+use crate::embedded::codec::{put_varint, take_varint};
+
+/// Quick: the webhook waits for it.
+const LEVEL: i32 = 1;
+/// Smaller ones gain nothing.
+const BYTES_MIN: usize = 256;
+/// Larger ones stay as they are, so that a damaged row cannot ask for more memory than this.
+const BYTES_MAX: usize = 256 << 20;
+const PLAIN: u8 = 0;
+const ZSTD: u8 = 1;
+
+/// Packs the bodies of one write; the same bytes are packed once.
+#[derive(Default)]
+pub struct BodyPacker {
+    zstd: Option<Compressor<'static>>,
+    /// By where they lie in memory: bodies that are kept and sent are the same bytes.
+    done: HashMap<(usize, usize), (Bytes, Bytes)>,
+}
+
+impl BodyPacker {
+    pub fn pack(&mut self, body: &Bytes) -> Bytes {
+        let place = (body.as_ptr() as usize, body.len());
+        if let Some((_, packed)) = self.done.get(&place) {
+            return packed.clone();
+        }
+        let packed = Bytes::from(self.packed(body));
+        // The body is held with it, so that nothing else comes to lie there meanwhile.
+        self.done.insert(place, (body.clone(), packed.clone()));
+        packed
+    }
+
+    fn packed(&mut self, body: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(body.len() / 4 + 16);
+        if let Some(zstd) = self.zstd().filter(|_| (BYTES_MIN..=BYTES_MAX).contains(&body.len()))
+            && let Ok(packed) = zstd.compress(body)
+            && packed.len() < body.len()
+        {
+            out.push(ZSTD);
+            put_varint(&mut out, body.len() as u64);
+            out.extend_from_slice(&packed);
+            return out;
+        }
+        out.push(PLAIN);
+        out.extend_from_slice(body);
+        out
+    }
+
+    fn zstd(&mut self) -> Option<&mut Compressor<'static>> {
+        if self.zstd.is_none() {
+            self.zstd = Compressor::new(LEVEL).ok();
+        }
+        self.zstd.as_mut()
+    }
+}
+
+thread_local! {
+    /// Made once: it is larger than most bodies.
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// None where it is damaged.
+pub fn unpack_body(packed: &[u8]) -> Option<Bytes> {
+    let (kind, mut rest) = packed.split_first()?;
+    match *kind {
+        PLAIN => Some(Bytes::copy_from_slice(rest)),
+        ZSTD => {
+            let bytes = usize::try_from(take_varint(&mut rest)?).ok()?;
+            if bytes > BYTES_MAX {
+                return None;
+            }
+            let body = DECOMPRESSOR.with_borrow_mut(|zstd| {
+                if zstd.is_none() {
+                    *zstd = Decompressor::new().ok();
+                }
+                zstd.as_mut()?.decompress(rest, bytes).ok()
+            })?;
+            (body.len() == bytes).then(|| body.into())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_same_bytes_are_packed_once_and_json_becomes_small() {
+        let text = r#"{"hash":"0xddf252ad1be2c89b69c2b068fc378daa","value":"0"},"#.repeat(200);
+        let body = Bytes::from(text.into_bytes());
+        let mut packer = BodyPacker::default();
+        let packed = packer.pack(&body);
+        assert!(packed.len() * 6 < body.len(), "{} of {}", packed.len(), body.len());
+        assert_eq!(packer.pack(&body.clone()).as_ptr(), packed.as_ptr());
+        let copy = Bytes::copy_from_slice(&body);
+        assert_ne!(packer.pack(&copy).as_ptr(), packed.as_ptr());
+        assert_eq!(unpack_body(&packed), Some(body));
+    }
+
+    proptest! {
+        #[test]
+        fn bodies_come_back_and_bytes_of_any_kind_never_stop_the_reader(
+            body in prop::collection::vec(any::<u8>(), 0..600),
+            repeat in 1usize..20,
+            bytes in prop::collection::vec(any::<u8>(), 0..90),
+        ) {
+            let body = Bytes::from(body.repeat(repeat));
+            let packed = BodyPacker::default().pack(&body);
+            prop_assert_eq!(unpack_body(&packed), Some(body.clone()));
+            if packed[0] == ZSTD {
+                prop_assert_eq!(unpack_body(&packed[..packed.len() - 1]), None);
+            }
+            let _ = unpack_body(&bytes);
+            let _ = unpack_body(&[&[ZSTD], bytes.as_slice()].concat());
+        }
+    }
+}
