@@ -58,8 +58,7 @@ impl Pipeline {
     }
 
     fn rules(&self, senders: Senders) -> Rules {
-        let Chain { verification, id, .. } = *self.chain;
-        Rules { verification, chain_id: id.0, senders }
+        Rules::of(&self.chain, senders)
     }
 
     /// Trades that a block does not bear out are kept and counted.

@@ -1,5 +1,7 @@
 //! What was proven of a block before it was stored.
 
+use serde::{Deserialize, Deserializer, de::Error};
+
 /// One bit per check that was made and held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proof(u16);
@@ -74,8 +76,38 @@ impl Proof {
         }
     }
 
+    /// What of `expected` does not hold.
+    pub fn missing(self, expected: Proof) -> Proof {
+        expected.without(self)
+    }
+
+    /// How many checks it has.
+    pub fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    fn named(name: &str) -> Option<Proof> {
+        Self::NAMES.into_iter().find(|(_, known)| *known == name).map(|(bit, _)| bit)
+    }
+
     /// The checks that held, by name.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::NAMES.into_iter().filter(move |(bit, _)| self.has(*bit)).map(|(_, name)| name)
+    }
+}
+
+/// A list of names, as chain files have it.
+impl<'de> Deserialize<'de> for Proof {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let mut proof = Proof::default();
+        for name in Vec::<String>::deserialize(source)? {
+            let wrong = || D::Error::custom(format!("`{name}` is nothing that can be proven"));
+            proof.add(Proof::named(&name).ok_or_else(wrong)?);
+        }
+        Ok(proof)
     }
 }

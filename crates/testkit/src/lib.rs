@@ -17,6 +17,7 @@
 
 mod chain;
 pub mod fixtures;
+pub mod lies;
 mod node;
 mod render;
 mod rounds;
@@ -24,10 +25,10 @@ mod small_disk;
 mod strangers;
 
 pub use chain::{
-    AccessListItem, Account, AccountChange, Actors, BlockRef, Contracts, Envelope, ExpectedSale,
-    ExpectedWallet, Frame, FrameError, FrameKind, Header, Kind, Move, Reorg, Sale, SharedChain,
-    SignedAuthorization, SimBlock, SimChain, SimConfig, SimTx, TxType, Unsigned, Venue, Wallet,
-    WalletRow, Withdrawal, read, shared, write,
+    AccessListItem, Account, AccountChange, Actors, BlockRef, Contracts, Deposit, Envelope,
+    ExpectedSale, ExpectedWallet, Fork, Frame, FrameError, FrameKind, Header, Kind, Move, Reorg,
+    Sale, SharedChain, SignedAuthorization, SimBlock, SimChain, SimConfig, SimTx, TxType, Unsigned,
+    Venue, Wallet, WalletRow, Withdrawal, read, shared, write,
 };
 pub use node::{Fault, Faults, Rule, RuleId, SimNode, Tamper};
 pub use rounds::rounds;

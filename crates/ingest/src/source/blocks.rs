@@ -8,6 +8,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use model::proof::Proof;
 use model::raw::Block;
 use rpc::UpstreamId;
 use store::{BlockHead, Origin, PreparedBlock};
@@ -85,11 +86,17 @@ impl NodeSource {
         let mut not = request.only.map_or(Vec::new(), |one| self.pool.others(one));
         not.extend(request.avoid.filter(|_| self.pool.upstreams().len() > 1));
         let mut last = None;
+        // The best so far of what is less than this chain's blocks usually are.
+        let mut lowered: Option<Vec<FetchedBlock>> = None;
         for _ in 0..TRIALS {
             let answered = match self.ask_for(numbers, &not, request.traces).await {
                 Ok(answered) => answered,
-                // Nobody is left to ask; what the one before said tells more.
-                Err(error) => return Err(last.unwrap_or(error)),
+                Err(error) => {
+                    // Nobody is left to ask; what the one before said tells more.
+                    return lowered
+                        .map(|blocks| self.as_lowered(blocks))
+                        .ok_or(last.unwrap_or(error));
+                }
             };
             let upstream = answered.upstream;
             let read = match self.read(numbers, answered, request).await {
@@ -97,7 +104,18 @@ impl NodeSource {
                 Err(problem) => Err(problem),
             };
             last = match read {
-                Ok(blocks) => return Ok(blocks),
+                Ok(blocks) if self.missing_proof(&blocks).is_empty() => return Ok(blocks),
+                Ok(blocks) => {
+                    not.push(upstream);
+                    let better = lowered.take().filter(|kept| {
+                        self.missing_proof(kept).count() <= self.missing_proof(&blocks).count()
+                    });
+                    lowered = Some(better.unwrap_or(blocks));
+                    if request.only.is_some() || not.len() >= self.pool.upstreams().len() {
+                        break;
+                    }
+                    None
+                }
                 Err(Problem::Fault(number, fault)) => {
                     let lie = fault.into_lie(number);
                     Some(self.ask_again(upstream, request, lie).await)
@@ -108,7 +126,33 @@ impl NodeSource {
                 }
             };
         }
-        Err(last.unwrap_or(Error::Stopped))
+        lowered.map(|blocks| self.as_lowered(blocks)).ok_or(last.unwrap_or(Error::Stopped))
+    }
+
+    /// What these blocks lack of the proof that blocks of the chain have as a rule.
+    fn missing_proof(&self, blocks: &[FetchedBlock]) -> Proof {
+        let mut missing = Proof::default();
+        blocks.iter().for_each(|it| missing.add(it.block.proof.missing(self.chain.proof)));
+        missing
+    }
+
+    /// Nobody has them better: they are stored for what they are, and not without a word.
+    fn as_lowered(&self, blocks: Vec<FetchedBlock>) -> Vec<FetchedBlock> {
+        for FetchedBlock { block, upstream, .. } in &blocks {
+            let missing = block.proof.missing(self.chain.proof);
+            if missing.is_empty() {
+                continue;
+            }
+            let missing: Vec<&str> = missing.names().collect();
+            let upstream = self.pool.label(*upstream);
+            tracing::warn!(
+                chain.id = self.chain.id.0, block.number = block.number, %upstream, ?missing,
+                "less of this block is proven than of others of its chain"
+            );
+            let chain = self.chain.slug.clone();
+            metrics::counter!("headwater_blocks_below_proof_total", "chain" => chain).increment(1);
+        }
+        blocks
     }
 
     /// Blocks of a range at the head, rising and linked to each other.

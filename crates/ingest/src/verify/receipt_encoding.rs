@@ -2,13 +2,14 @@
 
 use alloy_primitives::Bloom;
 use alloy_rlp::Encodable;
-use model::raw::{Log, Receipt};
+use model::raw::{Log, Receipt, Tx};
 
 use super::rlp::{put_bytes, put_list};
+use super::tx_encoding::is_deposit;
 
 /// `None` where a field that the encoding needs is missing.
-pub fn encode_receipt(receipt: &Receipt, bloom: &Bloom, out: &mut Vec<u8>) -> Option<()> {
-    let kind = receipt.kind.unwrap_or(0);
+pub fn encode_receipt(tx: &Tx, receipt: &Receipt, bloom: &Bloom, out: &mut Vec<u8>) -> Option<()> {
+    let kind = receipt.kind.or(tx.kind).unwrap_or(0);
     let logs = receipt.logs.as_ref()?;
     let cumulative = receipt.cumulative_gas_used?;
     let mut outcome = Vec::with_capacity(33);
@@ -29,9 +30,10 @@ pub fn encode_receipt(receipt: &Receipt, bloom: &Bloom, out: &mut Vec<u8>) -> Op
         cumulative.encode(out);
         bloom.encode(out);
         put_list(out, |out| out.append(&mut log_bytes));
-        for extra in [receipt.deposit_nonce, receipt.deposit_receipt_version].into_iter().flatten()
-        {
-            extra.encode(out);
+        // The nonce alone was stored and told before Canyon, but not encoded.
+        if let Some(version) = receipt.deposit_receipt_version.filter(|_| is_deposit(tx)) {
+            receipt.deposit_nonce.unwrap_or_default().encode(out);
+            version.encode(out);
         }
     });
     Some(())

@@ -1,13 +1,15 @@
-//! Receipts: root, blooms, gas, log numbering, and that each belongs to its transaction.
+//! Receipts: root, blooms, gas, log numbering. What each says of its transaction is in `receipt_fields`.
 
-use alloy_primitives::{Bloom, U256};
+use alloy_primitives::Bloom;
 use model::bloom::BloomMaker;
+use model::chain::Verification;
 use model::raw::{Receipt, Tx};
 
 use super::checks::{Checks, Lie, Senders, show};
 use super::receipt_encoding::encode_receipt;
 use super::root::ordered_root;
 use super::sender::is_unsigned;
+use super::tx_encoding::is_deposit;
 
 impl Checks<'_> {
     /// True when all receipts are there and add up to the header's root.
@@ -15,7 +17,7 @@ impl Checks<'_> {
         if self.block.receipts.iter().all(Option::is_none) && !self.block.txs.is_empty() {
             return Ok(false);
         }
-        self.belonging()?;
+        let fields_hold = self.receipt_fields()?;
         if !self.block.has_all_receipts() {
             return Ok(false);
         }
@@ -26,7 +28,7 @@ impl Checks<'_> {
         } else if numbering.is_err() {
             return Ok(false);
         }
-        self.blooms_and_root(modelled)
+        Ok(self.blooms_and_root(modelled)? && fields_hold)
     }
 
     fn all(&self) -> impl Iterator<Item = (&Tx, &Receipt)> {
@@ -39,75 +41,17 @@ impl Checks<'_> {
 
     /// Whether every receipt is of a form whose encoding is known to be the common one.
     fn is_modelled(&self) -> bool {
-        self.is_strict()
-            || self.block.txs.iter().all(|tx| tx.kind.unwrap_or(0) <= 4 && !is_unsigned(tx))
-    }
-
-    fn belonging(&self) -> Result<(), Lie> {
-        for (i, (tx, receipt)) in self.all().enumerate() {
-            let block = self.block;
-            let agrees = receipt.block_hash.is_none_or(|h| h == block.hash)
-                && receipt.block_number.is_none_or(|n| n == block.number)
-                && receipt.transaction_hash == tx.hash
-                && receipt.from.is_none_or(|f| Some(f) == tx.from)
-                && (receipt.to.is_none() || receipt.to == tx.to)
-                && receipt.kind.is_none_or(|k| k == tx.kind.unwrap_or(0));
-            if !agrees {
-                let expected = format!("receipt of {}", tx.hash.unwrap_or_default());
-                let got = format!("receipt {i} of {:?}", receipt.transaction_hash);
-                return Err(self.lie("receipt's transaction", expected, got));
-            }
-            self.derived(tx, receipt)?;
-        }
-        Ok(())
-    }
-
-    /// What a receipt adds on its own account follows from the transaction; only on chains with
-    /// Ethereum's own rules, since L2s price gas in their own ways.
-    fn derived(&self, tx: &Tx, receipt: &Receipt) -> Result<(), Lie> {
-        if !self.is_strict() {
-            return Ok(());
-        }
-        if let (Some(got), Some(expected)) = (receipt.effective_gas_price, self.price(tx))
-            && got != expected
-        {
-            return Err(self.lie("effective gas price", expected, got));
-        }
-        if let (Some(got), Some(expected)) = (tx.gas_price, self.price(tx))
-            && got != expected
-        {
-            return Err(self.lie("transaction gas price", expected, got));
-        }
-        if let (Some(got), None, Some(from), Some(nonce)) =
-            (receipt.contract_address, tx.to, tx.from, tx.nonce)
-            && got != from.create(nonce)
-        {
-            return Err(self.lie("created contract", from.create(nonce), got));
-        }
-        Ok(())
-    }
-
-    /// What a unit of gas cost the sender.
-    fn price(&self, tx: &Tx) -> Option<U256> {
-        if tx.kind.unwrap_or(0) < 2 {
-            return tx.gas_price;
-        }
-        let base = self.block.header.base_fee_per_gas?;
-        let offered = base.checked_add(tx.max_priority_fee_per_gas?)?;
-        Some(offered.min(tx.max_fee_per_gas?))
+        let is_modelled = |tx: &Tx| match self.rules.verification {
+            Verification::OpStack if is_deposit(tx) => true,
+            _ => tx.kind.unwrap_or(0) <= 4 && !is_unsigned(tx),
+        };
+        self.knows_all_forms() || self.block.txs.iter().all(is_modelled)
     }
 
     fn gas_and_log_numbers(&self) -> Result<(), Lie> {
         let mut gas = 0u64;
         let mut next_log = 0u64;
-        for (i, (tx, receipt)) in self.all().enumerate() {
-            if receipt.transaction_index.is_some_and(|n| n != i as u64) {
-                return Err(self.lie(
-                    "receipt index",
-                    i,
-                    format!("{:?}", receipt.transaction_index),
-                ));
-            }
+        for (_, receipt) in self.all() {
             let cumulative = receipt.cumulative_gas_used.unwrap_or_default();
             let used = cumulative.wrapping_sub(gas);
             if cumulative < gas || receipt.gas_used.is_some_and(|g| g != used) {
@@ -116,13 +60,7 @@ impl Checks<'_> {
             }
             gas = cumulative;
             for log in receipt.logs.iter().flatten() {
-                let agrees = log.log_index.is_none_or(|n| n == next_log)
-                    && log.transaction_hash.is_none_or(|h| Some(h) == tx.hash)
-                    && log.transaction_index.is_none_or(|n| n == i as u64)
-                    && log.block_hash.is_none_or(|h| h == self.block.hash)
-                    && log.block_number.is_none_or(|n| n == self.block.number)
-                    && log.removed != Some(true);
-                if !agrees {
+                if log.log_index.is_some_and(|n| n != next_log) {
                     let got = format!("log {:?} of {:?}", log.log_index, log.transaction_hash);
                     return Err(self.lie("log place", format!("log {next_log}"), got));
                 }
@@ -155,8 +93,8 @@ impl Checks<'_> {
             }
             whole.accrue_bloom(&bloom);
             let mut bytes = Vec::with_capacity(512);
-            if encode_receipt(receipt, &bloom, &mut bytes).is_none() {
-                if self.is_strict() {
+            if encode_receipt(tx, receipt, &bloom, &mut bytes).is_none() {
+                if self.knows_all_forms() {
                     return Err(self.lie(
                         "receipt",
                         "status or root, gas and logs",

@@ -23,18 +23,29 @@ fn is_placeholder(word: U256) -> bool {
     word < U256::from(u32::MAX)
 }
 
-/// A transaction that the protocol or a dev node made, and nobody signed.
+/// A transaction that the protocol or a dev node made, and nobody signed. On Ethereum itself there are
+/// such values in signatures: whoever deploys at the same address on every chain makes one up.
 pub fn is_unsigned(tx: &Tx) -> bool {
     tx.r.is_none_or(is_placeholder) || tx.s.is_none_or(is_placeholder)
 }
 
 pub fn signer(tx: &Tx) -> Signer {
     match (tx.r, tx.s) {
-        (Some(r), Some(s)) if !is_unsigned(tx) => {
-            recover(tx, r, s).map_or(Signer::Unknown, Signer::Is)
-        }
+        (Some(r), Some(s)) if !is_unsigned(tx) => recovered(tx, r, s),
         _ => Signer::Nobody,
     }
+}
+
+/// Whatever the signature looks like.
+pub fn signer_by_any_signature(tx: &Tx) -> Signer {
+    match (tx.r, tx.s) {
+        (Some(r), Some(s)) => recovered(tx, r, s),
+        _ => Signer::Nobody,
+    }
+}
+
+fn recovered(tx: &Tx, r: U256, s: U256) -> Signer {
+    recover(tx, r, s).map_or(Signer::Unknown, Signer::Is)
 }
 
 fn recover(tx: &Tx, r: U256, s: U256) -> Option<Address> {

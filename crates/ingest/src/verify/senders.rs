@@ -1,13 +1,20 @@
 //! Senders are not part of what a block's hash covers; only signatures tell who sent what.
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+
 use model::raw::Tx;
 
 use super::checks::{Checks, Lie, Senders};
-use super::sender::{Signer, signer};
+use super::sender::{Signer, signer, signer_by_any_signature};
+use super::tx_encoding::is_deposit;
 
 /// How many senders are looked at once one of them is wrong, to tell a lie from a chain whose
 /// transactions are not signed as we know it.
 const SECOND_LOOK: usize = 5;
+
+/// Which transaction is looked at where one must do: drawn anew by every process, so that no node knows.
+static SECRET: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 fn is_wrong(tx: &Tx) -> bool {
     matches!(signer(tx), Signer::Is(address) if Some(address) != tx.from)
@@ -24,12 +31,18 @@ impl Checks<'_> {
         match self.rules.senders {
             Senders::All => self.every_sender(),
             Senders::Sample => {
-                let [.., a, b] = self.block.hash.0;
-                let start =
-                    usize::from(u16::from_be_bytes([a, b])).checked_rem(txs.len()).unwrap_or(0);
-                let sample = || txs.iter().cycle().skip(start).take(txs.len().min(SECOND_LOOK));
-                let suspicious = sample().next().is_some_and(is_wrong);
-                if suspicious && sample().any(fits) {
+                let drawn = SECRET.hash_one(self.block.hash);
+                let start = drawn.checked_rem(txs.len() as u64).unwrap_or(0);
+                let mut sample = txs.iter().cycle().skip(start as usize).take(txs.len());
+                if self.is_strict() {
+                    return sample
+                        .next()
+                        .map_or(Ok(()), |tx| self.sender(tx).map(drop))
+                        .map(|()| false);
+                }
+                let sample = sample.take(SECOND_LOOK);
+                let suspicious = sample.clone().next().is_some_and(is_wrong);
+                if suspicious && sample.into_iter().any(fits) {
                     return self.every_sender();
                 }
                 Ok(false)
@@ -37,9 +50,39 @@ impl Checks<'_> {
         }
     }
 
+    fn every_sender(&self) -> Result<bool, Lie> {
+        if !self.is_strict() {
+            return self.every_sender_of_any_chain();
+        }
+        let mut proven = true;
+        for tx in &self.block.txs {
+            proven &= self.sender(tx)?;
+        }
+        Ok(proven)
+    }
+
+    /// On a chain whose rules are known. False for what nobody signed.
+    fn sender(&self, tx: &Tx) -> Result<bool, Lie> {
+        // A deposit names its sender in its own bytes.
+        if is_deposit(tx) && !self.knows_all_forms() {
+            return Ok(true);
+        }
+        let found = match self.knows_all_forms() {
+            true => signer_by_any_signature(tx),
+            false => signer(tx),
+        };
+        let expected = match found {
+            Signer::Is(address) if Some(address) == tx.from => return Ok(true),
+            Signer::Is(address) => address.to_string(),
+            Signer::Nobody if !self.knows_all_forms() => return Ok(false),
+            Signer::Nobody | Signer::Unknown => "a signature".to_owned(),
+        };
+        Err(self.wrong_sender(tx, &expected))
+    }
+
     /// A block in which no sender at all fits its signature is of a chain that does not sign as we
     /// know it (a generated one, say): not proven. One that fits elsewhere but not here is a lie.
-    fn every_sender(&self) -> Result<bool, Lie> {
+    fn every_sender_of_any_chain(&self) -> Result<bool, Lie> {
         let mut unproven = false;
         let mut fitting = 0;
         let mut wrong: Option<(&Tx, alloy_primitives::Address)> = None;
@@ -52,12 +95,16 @@ impl Checks<'_> {
         }
         match wrong {
             Some((tx, address)) if fitting > 0 || self.block.txs.len() == 1 => {
-                let hash = tx.hash.unwrap_or_default();
-                let got = format!("{} as sender of {hash}", tx.from.unwrap_or_default());
-                Err(self.lie("sender", address, got))
+                Err(self.wrong_sender(tx, &address.to_string()))
             }
             Some(_) => Ok(false),
             None => Ok(!unproven),
         }
+    }
+
+    fn wrong_sender(&self, tx: &Tx, expected: &str) -> Lie {
+        let hash = tx.hash.unwrap_or_default();
+        let got = format!("{} as sender of {hash}", tx.from.unwrap_or_default());
+        self.lie("sender", expected, got)
     }
 }

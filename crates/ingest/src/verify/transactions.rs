@@ -19,8 +19,9 @@ struct Encoded {
 }
 
 impl Checks<'_> {
-    /// True when every transaction is covered by the header's root.
-    pub(super) fn transactions(&self) -> Result<bool, Lie> {
+    /// True when every transaction is covered by the header's root, and what it says beside that fits.
+    pub(super) fn transactions(&self, header_holds: bool) -> Result<bool, Lie> {
+        let fields_hold = self.transaction_fields()?;
         let Some(root) = self.block.header.transactions_root else {
             return Ok(false);
         };
@@ -30,9 +31,11 @@ impl Checks<'_> {
         }
         let computed = ordered_root(&encoded.bytes);
         if computed == root {
-            return Ok(!encoded.system || self.block.txs.iter().all(covers_itself));
+            let covered = !encoded.system || self.block.txs.iter().all(covers_itself);
+            let size_holds = !header_holds || self.size(&encoded.bytes)?;
+            return Ok(covered && fields_hold && size_holds);
         }
-        if encoded.system && !self.is_strict() {
+        if encoded.system && !self.knows_all_forms() {
             return self.without_system_transactions(&encoded.bytes, root).map(|()| false);
         }
         Err(self.lie("transactions root", root, computed))
@@ -46,7 +49,7 @@ impl Checks<'_> {
         for tx in txs {
             let mut bytes = Vec::with_capacity(128 + tx.input.as_ref().map_or(0, |i| i.len()));
             if encode_signed(tx, &mut bytes).is_none() {
-                if self.is_strict() {
+                if self.knows_all_forms() {
                     return Err(self.lie(
                         "transaction type",
                         "types 0 to 4",
@@ -60,7 +63,7 @@ impl Checks<'_> {
             all.bytes.push(bytes);
         }
         for (tx, hash) in modelled.into_iter().zip(keccak_all(&all.bytes)) {
-            if is_system(tx) {
+            if is_system(tx) && !self.knows_all_forms() {
                 all.system = true;
             } else if tx.hash != Some(hash) {
                 return Err(self.lie("transaction hash", tx.hash.unwrap_or_default(), hash));

@@ -25,26 +25,35 @@ pub fn signing_hash(tx: &Tx) -> Option<B256> {
     Some(keccak256(&out))
 }
 
-/// 0 or 1; legacy transactions fold it into `v` together with the chain.
+/// 0 or 1. Legacy transactions fold it into `v` together with the chain, and have nothing else: a parity
+/// beside it is covered by no hash.
 pub fn y_parity(tx: &Tx) -> Option<u8> {
-    let v = match tx.y_parity {
-        Some(parity) => parity,
-        None => u64::try_from(tx.v?).ok()?,
+    let v = match tx.y_parity.filter(|_| tx.kind.unwrap_or(0) != 0) {
+        Some(parity) => U256::from(parity),
+        None => tx.v?,
     };
-    let parity = match v {
-        0 | 1 => v,
-        27 | 28 => v - 27,
-        35.. => (v - 35) % 2,
+    let parity = match u64::try_from(v).unwrap_or(u64::MAX) {
+        v @ (0 | 1) => v,
+        v @ (27 | 28) => v - 27,
+        35.. => u64::from(!v.bit(0)),
         _ => return None,
     };
     u8::try_from(parity).ok()
+}
+
+/// The type of Optimism-stack deposits.
+pub const DEPOSIT: u64 = 0x7e;
+
+/// Scroll has another transaction under the same number.
+pub fn is_deposit(tx: &Tx) -> bool {
+    tx.kind == Some(DEPOSIT) && tx.source_hash.is_some()
 }
 
 fn encode(tx: &Tx, part: Part, out: &mut Vec<u8>) -> Option<()> {
     match tx.kind.unwrap_or(0) {
         0 => legacy(tx, part, out),
         kind @ 1..=4 => typed(tx, kind as u8, part, out),
-        0x7e if tx.source_hash.is_some() && part == Part::Signed => deposit(tx, out),
+        DEPOSIT if is_deposit(tx) && part == Part::Signed => deposit(tx, out),
         _ => None,
     }
 }

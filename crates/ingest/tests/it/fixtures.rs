@@ -34,9 +34,13 @@ fn files_in(folder: &str) -> Option<Vec<PathBuf>> {
 
 fn rules(chain_id: u64) -> Rules {
     let table = ChainTable::builtin().unwrap();
-    let known = table.get(chain_id.into()).map(|chain| chain.verification);
-    let verification = known.unwrap_or(Verification::Lenient);
-    Rules { verification, chain_id, senders: Senders::All }
+    match table.get(chain_id.into()) {
+        Some(chain) => Rules::of(chain, Senders::All),
+        None => {
+            let verification = Verification::Lenient;
+            Rules { verification, chain_id, genesis: None, senders: Senders::All }
+        }
+    }
 }
 
 fn read_gz(path: &Path) -> Value {

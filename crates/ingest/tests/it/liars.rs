@@ -10,7 +10,10 @@ const LIES: [(Tamper, &[&str]); 10] = [
     (Tamper::ChangedFrom, &["sender", "receipt's transaction"]),
     (Tamper::ChangedTimestamp, &["header hash", "transaction place"]),
     (Tamper::DroppedTransaction, &["transactions root"]),
-    (Tamper::OtherBlocksBody, &["transactions root", "receipt's transaction"]),
+    (
+        Tamper::OtherBlocksBody,
+        &["transaction gas price", "transactions root", "receipt's transaction"],
+    ),
     (Tamper::WrongParent, &["header hash"]),
     // The genesis names no parent, and what is put there shows in its hash.
     (Tamper::WrongParentRehashed, &["parent link", "header hash"]),

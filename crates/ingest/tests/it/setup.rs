@@ -84,7 +84,7 @@ pub fn block(chain: &SimChain, number: u64, dialect: Dialect) -> Block {
 }
 
 pub fn rules(verification: Verification) -> Rules {
-    Rules { verification, chain_id: CHAIN.0, senders: Senders::All }
+    Rules { verification, chain_id: CHAIN.0, genesis: None, senders: Senders::All }
 }
 
 /// The digest of a store that indexed this chain, from a block on, and nothing else.

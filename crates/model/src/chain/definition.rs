@@ -3,7 +3,7 @@
 //! In: TOML. Out: [`Chain`] with exact addresses and hashes. An unknown field or a mistyped address
 //! is an error, so a slip in a file is caught when the table is loaded, not when a price is wrong.
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, B256};
 use serde::Deserialize;
 
 use super::id::ChainId;
@@ -11,6 +11,7 @@ use super::name;
 use super::operation::Operation;
 use crate::exchange_families::Exchange;
 use crate::hex_text;
+use crate::proof::Proof;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,6 +25,12 @@ pub struct Chain {
     pub names: Vec<String>,
     pub testnet: bool,
     pub verification: Verification,
+    /// What holds of its blocks as a rule: of which less holds is asked of another node.
+    #[serde(default)]
+    pub proof: Proof,
+    /// The hash of block 0, where it is known: whoever has another one has another chain.
+    #[serde(default, deserialize_with = "hex_text::optional_hash")]
+    pub genesis: Option<B256>,
     /// Blocks on top of one before it counts as confirmed.
     pub confirmations: u64,
     /// Typical time between two blocks.
@@ -110,6 +117,9 @@ impl Chain {
 pub enum Verification {
     /// Every hash and root; a block that disagrees is refused.
     Full,
+    /// As `Full`, for chains of the OP stack: deposits (type 0x7e) are among the types, and nobody signs
+    /// them. Other types and unsigned transactions (before Bedrock) lower the proof.
+    OpStack,
     /// The chain has transaction types or header fields of its own: what cannot be recomputed is
     /// kept as unverified.
     Lenient,

@@ -3,6 +3,7 @@
 //! In: an id, a name and whatever else the operator cares to say. Out: a [`Chain`], the rest filled
 //! in from the chain it changes or from the defaults below.
 
+use alloy_primitives::B256;
 use serde::Deserialize;
 
 use super::definition::{
@@ -12,6 +13,8 @@ use super::id::ChainId;
 use super::name;
 use super::operation::Operation;
 use crate::exchange_families::Exchange;
+use crate::hex_text;
+use crate::proof::Proof;
 
 /// `id` and `name` suffice. What is left out of a new chain: 18-decimals ETH, 12 confirmations, a
 /// block every 2 s, every operation, and no guesses about its forms.
@@ -27,6 +30,9 @@ pub struct PrivateChain {
     pub names: Vec<String>,
     pub testnet: Option<bool>,
     pub verification: Option<Verification>,
+    pub proof: Option<Proof>,
+    #[serde(default, deserialize_with = "hex_text::optional_hash")]
+    pub genesis: Option<B256>,
     pub confirmations: Option<u64>,
     pub block_time_ms: Option<u64>,
     pub operations: Option<Vec<Operation>>,
@@ -56,6 +62,8 @@ impl PrivateChain {
             names,
             testnet: self.testnet.unwrap_or(base.testnet),
             verification: self.verification.unwrap_or(base.verification),
+            proof: self.proof.unwrap_or(base.proof),
+            genesis: self.genesis.or(base.genesis),
             confirmations: self.confirmations.unwrap_or(base.confirmations),
             block_time_ms: self.block_time_ms.unwrap_or(base.block_time_ms),
             operations: Some(operations),
@@ -79,6 +87,8 @@ impl PrivateChain {
             testnet: false,
             // Nobody told us of its transaction types, so what we do not know must not stop it.
             verification: Verification::Lenient,
+            proof: Proof::default(),
+            genesis: None,
             confirmations: 12,
             block_time_ms: 2_000,
             operations: Some(Operation::ALL.to_vec()),

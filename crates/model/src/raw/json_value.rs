@@ -54,6 +54,14 @@ fn any_slot<T: JsonValue>(reader: &mut Reader<'_>) -> Option<Slot<T>> {
     })
 }
 
+/// Whether a text says nothing, in one of the ways in which nodes fill fields that an object does not
+/// have: empty, or zeros only.
+pub fn is_blank(text: &str) -> bool {
+    let inside = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
+    let digits = inside.strip_prefix("0x").unwrap_or(inside);
+    matches!(inside, "[]" | "{}" | "false" | "null") || digits.bytes().all(|digit| digit == b'0')
+}
+
 /// The characters between the quotes. An escape among them is no hex digit and fails as such.
 fn unquoted(text: &[u8]) -> Option<&[u8]> {
     text.strip_prefix(b"\"")?.strip_suffix(b"\"")

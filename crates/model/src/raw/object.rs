@@ -104,9 +104,15 @@ macro_rules! rpc_object {
                 fn read_into(&mut self, reader: &mut Reader<'_>) -> Option<()> {
                     reader.expect(b'{')?;
                     let mut is_first = true;
+                    let mut seen = 0u64;
                     while let Some(name) = reader.next_name(&mut is_first)? {
                         match name.as_ref() {
                             $(name if name == $json.as_bytes() => {
+                                // Said twice, one would be checked and the other told.
+                                if seen & (1 << Index::$field as u64) != 0 {
+                                    return None;
+                                }
+                                seen |= 1 << Index::$field as u64;
                                 match <$kind as JsonValue>::next_slot(reader)? {
                                     Slot::Value(value) => self.$field = Some(value),
                                     Slot::Null => self.nulls |= 1 << Index::$field as u64,
@@ -167,6 +173,36 @@ macro_rules! rpc_object {
             }
 
             impl $name {
+                /// The names of its fields in JSON, in the order of their declaration.
+                pub const FIELD_NAMES: &'static [&'static str] = &[$($json),*];
+
+                /// Whether a field was an explicit null.
+                #[inline]
+                pub fn is_null(&self, json: &str) -> bool {
+                    if self.nulls == 0 {
+                        return false;
+                    }
+                    let index = match json {
+                        $($json => Index::$field as u64,)*
+                        _ => return false,
+                    };
+                    self.nulls & (1 << index) != 0
+                }
+
+                /// A field that was there with something in it that means nothing to us: no check can have
+                /// looked at it, and it would be told again all the same.
+                #[inline]
+                pub fn unreadable(&self) -> Option<&str> {
+                    let is_unreadable = |name: &str| match name {
+                        $($json => self.$field.is_none(),)*
+                        _ => false,
+                    };
+                    let odd = self.extras.iter();
+                    odd.filter(|(name, text)| is_unreadable(name) && !json_value::is_blank(text))
+                        .map(|(name, _)| name.as_ref())
+                        .next()
+                }
+
                 fn is_odd(&self, json: &str) -> bool {
                     self.extras.iter().any(|(name, _)| name.as_ref() == json)
                 }

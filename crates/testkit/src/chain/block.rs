@@ -1,7 +1,7 @@
 //! A finished block: header, transactions with effects, withdrawals, account changes, rendered text.
 
 use super::{
-    header::Header, rlp::list_length, state::AccountChange, transaction::SimTx,
+    fork::Fork, header::Header, rlp::list_length, state::AccountChange, transaction::SimTx,
     withdrawal::Withdrawal,
 };
 use crate::render::Text;
@@ -57,7 +57,8 @@ fn rlp_size(header: &Header, txs: &[SimTx], withdrawals: &[Withdrawal]) -> usize
     let txs_payload: usize = txs.iter().map(rlp_item_length).sum();
     let withdrawals: usize = withdrawals.iter().map(|one| one.encoded().len()).sum();
     let no_uncles = 1;
-    let body = list_length(txs_payload) + no_uncles + list_length(withdrawals);
+    let withdrawals = if header.fork < Fork::Shanghai { 0 } else { list_length(withdrawals) };
+    let body = list_length(txs_payload) + no_uncles + withdrawals;
     list_length(header.encoded().len() + body)
 }
 

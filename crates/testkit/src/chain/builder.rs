@@ -6,13 +6,15 @@
 use super::{
     SimConfig,
     actors::{Actors, Wallet},
+    deposit,
     draft::{Draft, Gas, Prices, Shape},
     envelope::{Envelope, SignedAuthorization, TxType},
+    fork::Fork,
     scenario::{Kind, Pace, Plan, ScenarioContext},
     state::State,
     transaction::SimTx,
 };
-use alloy_primitives::{Address, Bloom, BloomInput};
+use alloy_primitives::{Address, Bloom, BloomInput, keccak256};
 use rand::{Rng, rngs::StdRng};
 
 const GWEI: u128 = 1_000_000_000;
@@ -38,6 +40,9 @@ pub(super) struct BlockBuilder<'a> {
 
 impl<'a> BlockBuilder<'a> {
     pub fn fill(&mut self, dropped: &mut Vec<SimTx>) {
+        if self.config.op_stack {
+            self.add_deposit();
+        }
         self.add_dropped(dropped);
         let first = self.txs.len();
         for place in first..self.config.txs_per_block {
@@ -81,6 +86,13 @@ impl<'a> BlockBuilder<'a> {
         *dropped = later;
     }
 
+    /// What the chain below tells this one, first of all.
+    fn add_deposit(&mut self) {
+        let nonce = self.state.nonce(deposit::DEPOSITOR);
+        let (envelope, plan, gas) = deposit::system_deposit(self.number, nonce, &mut self.rng);
+        self.include(Kind::Deposit, deposit::DEPOSITOR, envelope, plan, gas);
+    }
+
     fn add_new(&mut self, kind: Kind, shape: Shape) {
         let Some(signer) = self.signer() else { return };
         let nonce = self.state.nonce(signer.address);
@@ -113,6 +125,7 @@ impl<'a> BlockBuilder<'a> {
             hash: envelope.hash,
             from,
             succeeded: plan.succeeds(),
+            state_root: (self.config.fork < Fork::Byzantium).then(|| keccak256(envelope.hash)),
             contract_address: plan.creates,
             intrinsic_gas: gas.intrinsic,
             gas_used,
@@ -136,7 +149,8 @@ impl<'a> BlockBuilder<'a> {
     fn settle(&mut self, tx: &SimTx) {
         self.state.set_nonce(tx.from, tx.envelope.tx.nonce + 1);
         self.state.debit(tx.from, tx.fee());
-        let tip = tx.effective_gas_price.saturating_sub(self.prices.base_fee);
+        let burnt = if self.config.fork < Fork::London { 0 } else { self.prices.base_fee };
+        let tip = tx.effective_gas_price.saturating_sub(burnt);
         self.state.credit(self.miner, tip * u128::from(tx.gas_used));
         for step in tx.root_move().iter().chain(&tx.inner_moves) {
             self.state.transfer(*step);
@@ -155,7 +169,7 @@ impl<'a> BlockBuilder<'a> {
     /// Blob and set-code transactions cannot create, and a block has room for a few blobs only.
     fn allowed_shape(&mut self, shape: Shape, plan: &Plan) -> (Shape, usize) {
         let creates = plan.creates.is_some();
-        match shape {
+        match self.config.fork.allowed(shape) {
             Shape::Blob | Shape::SetCode if creates => (Shape::DynamicFee, 0),
             Shape::Blob => {
                 let room = self.blobs_max.saturating_sub(self.blobs).min(6);

@@ -1,5 +1,7 @@
 //! What a simulated chain is made from. The same configuration gives the same blocks, byte for byte.
 
+use super::fork::Fork;
+
 /// The knobs of a [`SimChain`](super::SimChain). Start from `SimConfig::default()` and change what matters.
 #[derive(Clone, Debug)]
 pub struct SimConfig {
@@ -17,6 +19,11 @@ pub struct SimConfig {
     /// So many of the transactions, but never the first of a block, are sales of the NFT contract's
     /// tokens on marketplaces that stand where Ethereum has them.
     pub nft_sales_per_block: usize,
+    /// The rules of all its blocks.
+    pub fork: Fork,
+    /// As chains of the OP stack are: every block opens with a deposit that nobody signed, and has another
+    /// root in the place of the withdrawals'.
+    pub op_stack: bool,
     /// Rendered JSON is kept beside the block, so it is built once. Off saves memory on long chains.
     pub keep_text: bool,
 }
@@ -32,6 +39,8 @@ impl Default for SimConfig {
             wallets: 100,
             withdrawals_per_block: 2,
             nft_sales_per_block: 0,
+            fork: Fork::default(),
+            op_stack: false,
             keep_text: true,
         }
     }

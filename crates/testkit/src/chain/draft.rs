@@ -141,6 +141,7 @@ impl Draft<'_> {
             max_fee_per_blob_gas: blob_price * 2 + 1,
             blob_versioned_hashes: (0..self.blobs).map(|_| blob_hash(rng)).collect(),
             authorization_list: self.authorizations,
+            deposit: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! In: the fields and a key. Out: the envelope, its hash and its bytes as a block holds them (EIP-2718;
 //! blobs themselves are not part of them). Tests hold this against a library that we do not use here.
 
-use super::{rlp::List, sign::sign_hash};
+use super::{deposit::Deposit, rlp::List, sign::sign_hash};
 use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256, keccak256};
 use secp256k1::SecretKey;
 
@@ -15,6 +15,8 @@ pub enum TxType {
     DynamicFee = 2,
     Blob = 3,
     SetCode = 4,
+    /// The OP stack's own: made by the protocol, signed by nobody.
+    Deposit = 0x7e,
 }
 
 /// What is signed. Fields that the type does not have are empty.
@@ -36,6 +38,8 @@ pub struct Unsigned {
     pub max_fee_per_blob_gas: u128,
     pub blob_versioned_hashes: Vec<B256>,
     pub authorization_list: Vec<SignedAuthorization>,
+    /// What only a deposit has.
+    pub deposit: Option<Deposit>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +142,10 @@ impl Unsigned {
 impl Envelope {
     /// The bytes that are hashed and that the transactions root is made of.
     pub fn encoded(&self) -> Vec<u8> {
-        let mut list = self.tx.fields();
+        let mut list = match &self.tx.deposit {
+            Some(deposit) => return deposit.encoded(&self.tx),
+            None => self.tx.fields(),
+        };
         signature_fields(&mut list, self.v(), &self.signature);
         list.into_bytes(self.tx.type_byte())
     }

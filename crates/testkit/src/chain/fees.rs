@@ -1,17 +1,25 @@
-//! What gas and blobs cost in the block after a parent, as the protocol has it since Prague.
+//! What gas and blobs cost in the block after a parent, as the protocol has it since Cancun and Prague.
 //!
-//! In: the parent's header. Out: base fee (EIP-1559), blob market (EIP-4844, EIP-7691).
+//! In: the parent's header. Out: base fee (EIP-1559; before London the lowest price anybody offers), blob
+//! market (EIP-4844, EIP-7691).
 
-use super::header::Header;
+use super::{fork::Fork, header::Header};
 
 /// Blob gas above which blocks hold fewer blobs than the target, so that their price comes down.
 pub(super) const EXCESS_BLOB_GAS_HIGH: u64 = 20_000_000;
 
 const BASE_FEE_CHANGE_MAX: u128 = 8;
-const BLOB_GAS_TARGET: u64 = 6 * 131_072;
-const BLOBS_MAX: usize = 9;
-/// How slowly the blob price follows the excess.
-const BLOB_PRICE_FRACTION: u128 = 5_007_716;
+const BLOB_GAS: u64 = 131_072;
+
+/// How many blobs a block has at most and is meant to have, and how slowly their price follows the excess.
+struct BlobMarket {
+    target: u64,
+    max: usize,
+    fraction: u128,
+}
+
+const CANCUN: BlobMarket = BlobMarket { target: 3, max: 6, fraction: 3_338_477 };
+const PRAGUE: BlobMarket = BlobMarket { target: 6, max: 9, fraction: 5_007_716 };
 
 /// Fees and limits of a block.
 pub(super) struct BlockFees {
@@ -22,14 +30,15 @@ pub(super) struct BlockFees {
 }
 
 pub(super) fn next_fees(parent: &Header) -> BlockFees {
+    let market = if parent.fork < Fork::Prague { CANCUN } else { PRAGUE };
     let blob_gas = parent.excess_blob_gas + parent.blob_gas_used;
-    let excess_blob_gas = blob_gas.saturating_sub(BLOB_GAS_TARGET);
+    let excess_blob_gas = blob_gas.saturating_sub(market.target * BLOB_GAS);
     let is_dear = excess_blob_gas > EXCESS_BLOB_GAS_HIGH;
     BlockFees {
         base_fee: next_base_fee(parent),
         excess_blob_gas,
-        blob_price: blob_price(excess_blob_gas),
-        blobs_max: if is_dear { 3 } else { BLOBS_MAX },
+        blob_price: blob_price(excess_blob_gas, market.fraction),
+        blobs_max: if is_dear { 3 } else { market.max },
     }
 }
 
@@ -48,13 +57,13 @@ fn next_base_fee(parent: &Header) -> u64 {
 }
 
 /// e to the power of excess / fraction, in integers; the series is the protocol's own.
-fn blob_price(excess_blob_gas: u64) -> u128 {
+fn blob_price(excess_blob_gas: u64, fraction: u128) -> u128 {
     let excess = u128::from(excess_blob_gas);
-    let (mut sum, mut term, mut step) = (0, BLOB_PRICE_FRACTION, 1);
+    let (mut sum, mut term, mut step) = (0, fraction, 1);
     while term > 0 {
         sum += term;
-        term = term * excess / (BLOB_PRICE_FRACTION * step);
+        term = term * excess / (fraction * step);
         step += 1;
     }
-    sum / BLOB_PRICE_FRACTION
+    sum / fraction
 }

@@ -1,7 +1,7 @@
-//! A block's header and its hash. All fields up to the Prague fork are there; proof of stake, so some are
+//! A block's header and its hash: the fields up to its fork, at most Prague; proof of stake, so some are
 //! always the same.
 
-use super::rlp::List;
+use super::{fork::Fork, rlp::List};
 use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256, b256, keccak256};
 
 /// The hash of an empty list of uncles.
@@ -13,6 +13,8 @@ pub(super) const NO_REQUESTS: B256 =
 
 #[derive(Clone, Debug)]
 pub struct Header {
+    /// Fields of later forks hold values that nobody is told.
+    pub fork: Fork,
     pub parent_hash: B256,
     pub ommers_hash: B256,
     pub beneficiary: Address,
@@ -48,9 +50,19 @@ impl Header {
         list.field(&self.logs_bloom).field(&self.difficulty).field(&self.number);
         list.field(&self.gas_limit).field(&self.gas_used).field(&self.timestamp);
         list.field(&self.extra_data).field(&self.mix_hash).field(&self.nonce);
-        list.field(&self.base_fee_per_gas).field(&self.withdrawals_root);
-        list.field(&self.blob_gas_used).field(&self.excess_blob_gas);
-        list.field(&self.parent_beacon_block_root).field(&self.requests_hash);
+        if self.fork >= Fork::London {
+            list.field(&self.base_fee_per_gas);
+        }
+        if self.fork >= Fork::Shanghai {
+            list.field(&self.withdrawals_root);
+        }
+        if self.fork >= Fork::Cancun {
+            list.field(&self.blob_gas_used).field(&self.excess_blob_gas);
+            list.field(&self.parent_beacon_block_root);
+        }
+        if self.fork >= Fork::Prague {
+            list.field(&self.requests_hash);
+        }
         list.into_bytes(None)
     }
 }

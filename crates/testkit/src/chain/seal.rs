@@ -9,6 +9,7 @@ use super::{
     fees::{BlockFees, EXCESS_BLOB_GAS_HIGH},
     header::{Header, NO_OMMERS, NO_REQUESTS},
     state::AccountChange,
+    withdrawal::Withdrawal,
 };
 use alloy_primitives::{Address, B64, B256, Bloom, Keccak256, U256};
 use alloy_trie::{EMPTY_ROOT_HASH, root::ordered_trie_root_encoded};
@@ -26,6 +27,7 @@ pub(super) fn gas_limit(config: &SimConfig) -> u64 {
 pub(super) fn genesis(config: &SimConfig, changes: &[AccountChange]) -> Header {
     let seed = super::actors::derive(config.seed, "genesis", config.chain_id);
     Header {
+        fork: config.fork,
         parent_hash: B256::ZERO,
         ommers_hash: NO_OMMERS,
         beneficiary: Address::ZERO,
@@ -60,10 +62,15 @@ pub(super) fn header(
 ) -> Header {
     let txs: Vec<_> = builder.txs.iter().map(|tx| tx.envelope.encoded()).collect();
     let receipts: Vec<_> = builder.txs.iter().map(|tx| tx.encoded_receipt()).collect();
-    let withdrawals: Vec<_> = effects.withdrawals.iter().map(|one| one.encoded()).collect();
+    let withdrawals_root = match builder.config.op_stack {
+        // The storage root of a contract, in truth: nothing that a block could prove.
+        true => builder.rng.random::<[u8; 32]>().into(),
+        false => withdrawals_root(&effects.withdrawals),
+    };
     let mut logs_bloom = Bloom::ZERO;
     builder.txs.iter().for_each(|tx| logs_bloom.accrue_bloom(&tx.bloom));
     Header {
+        fork: builder.config.fork,
         parent_hash: parent.hash,
         ommers_hash: NO_OMMERS,
         beneficiary: builder.miner,
@@ -80,12 +87,17 @@ pub(super) fn header(
         mix_hash: builder.rng.random::<[u8; 32]>().into(),
         nonce: B64::ZERO,
         base_fee_per_gas: fees.base_fee,
-        withdrawals_root: ordered_trie_root_encoded(&withdrawals),
+        withdrawals_root,
         blob_gas_used: builder.txs.iter().map(|tx| tx.blob_gas_used).sum(),
         excess_blob_gas: fees.excess_blob_gas,
         parent_beacon_block_root: builder.rng.random::<[u8; 32]>().into(),
         requests_hash: NO_REQUESTS,
     }
+}
+
+fn withdrawals_root(list: &[Withdrawal]) -> B256 {
+    let encoded: Vec<_> = list.iter().map(|one| one.encoded()).collect();
+    ordered_trie_root_encoded(&encoded)
 }
 
 /// Not a trie: a hash over the parent's root and what changed is all that a reader can tell apart.

@@ -1,6 +1,9 @@
 //! A transaction that is in a block, with all its effects.
 
-use super::{envelope::Envelope, frame::Frame, rlp::List, sale::Sale, scenario::Kind, state::Move};
+use super::{
+    deposit::DEPOSIT_RECEIPT_VERSION, envelope::Envelope, frame::Frame, rlp::List, sale::Sale,
+    scenario::Kind, state::Move,
+};
 use alloy_primitives::{Address, B256, Bloom, Log};
 
 #[derive(Clone, Debug)]
@@ -10,6 +13,8 @@ pub struct SimTx {
     pub hash: B256,
     pub from: Address,
     pub succeeded: bool,
+    /// The state after it, which receipts told before they told the status.
+    pub state_root: Option<B256>,
     /// Address a creation was for; given for failed ones, too, as nodes do.
     pub contract_address: Option<Address>,
     pub intrinsic_gas: u64,
@@ -63,8 +68,14 @@ impl SimTx {
     /// The receipt as the receipts root takes it in: behind the type byte, as the transaction.
     pub(crate) fn encoded_receipt(&self) -> Vec<u8> {
         let mut list = List::default();
-        list.field(&self.succeeded).field(&self.cumulative_gas_used);
-        list.field(&self.bloom).field(&self.logs);
+        match &self.state_root {
+            Some(root) => list.field(root),
+            None => list.field(&self.succeeded),
+        };
+        list.field(&self.cumulative_gas_used).field(&self.bloom).field(&self.logs);
+        if self.envelope.tx.deposit.is_some() {
+            list.field(&self.envelope.tx.nonce).field(&DEPOSIT_RECEIPT_VERSION);
+        }
         list.into_bytes(self.envelope.tx.type_byte())
     }
 }

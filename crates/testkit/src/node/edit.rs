@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// One more than it was.
-pub(super) fn bump(object: &mut Value, field: &str) {
+pub(crate) fn bump(object: &mut Value, field: &str) {
     let Some(place) = object.get_mut(field) else { return };
     let digits = place.as_str().and_then(|text| text.strip_prefix("0x"));
     let Some(number) = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok()) else {
@@ -13,7 +13,7 @@ pub(super) fn bump(object: &mut Value, field: &str) {
 }
 
 /// Another last digit.
-pub(super) fn flip(object: &mut Value, field: &str) {
+pub(crate) fn flip(object: &mut Value, field: &str) {
     let Some(place) = object.get_mut(field) else { return };
     let Some(text) = place.as_str() else { return };
     let last = if text.ends_with('0') { '1' } else { '0' };
@@ -22,7 +22,7 @@ pub(super) fn flip(object: &mut Value, field: &str) {
 }
 
 /// One more byte at the end, so that even empty data changes.
-pub(super) fn grow(object: &mut Value, field: &str) {
+pub(crate) fn grow(object: &mut Value, field: &str) {
     if let Some(place) = object.get_mut(field) {
         *place = json!(format!("{}01", place.as_str().unwrap_or("0x")));
     }

@@ -16,6 +16,7 @@ mod socket;
 mod tamper;
 mod tamper_trace;
 
+pub(crate) use edit::{bump, flip, grow};
 pub use faults::{Faults, RuleId};
 pub use rule::{Fault, Rule};
 pub use tamper::Tamper;

@@ -8,6 +8,7 @@ use super::{
     tamper_trace,
 };
 use crate::chain::SimBlock;
+use crate::lies::BlockLie;
 use alloy_primitives::{B256, hex, keccak256};
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -43,6 +44,12 @@ pub enum Tamper {
     FailedTrace,
     /// Two million blanks before the end of the list.
     LargeTraces,
+    /// One field of one object is not what the rest of the block says.
+    Field(BlockLie),
+    /// The block says twice who mined it, the first time somebody else.
+    RepeatedKey,
+    /// Every transaction is from somebody else, and the receipts say so, too.
+    EverySender,
 }
 
 const BLOCKS: [&str; 2] = ["eth_getBlockByNumber", "eth_getBlockByHash"];
@@ -71,6 +78,10 @@ impl Tamper {
             | Self::EmptyTraces
             | Self::FailedTrace
             | Self::LargeTraces => &[&TRACES],
+            Self::Field(lie) if lie.is_about_receipts() => &[&RECEIPTS],
+            Self::Field(_) => &[&BLOCKS],
+            Self::RepeatedKey => &[&BLOCKS],
+            Self::EverySender => &[&BLOCKS, &TRANSACTIONS, &RECEIPTS],
         };
         groups.iter().any(|group| group.contains(&method))
     }
@@ -99,6 +110,9 @@ impl Tamper {
             Self::EmptyTraces => answer = json!([]),
             Self::FailedTrace => tamper_trace::fail_first(&mut answer),
             Self::LargeTraces => return tamper_trace::enlarged(text),
+            Self::Field(lie) => drop(lie.apply(&mut answer)),
+            Self::RepeatedKey => return repeated(text),
+            Self::EverySender => change_senders(&mut answer),
         }
         answer.to_string().into()
     }
@@ -117,6 +131,25 @@ fn reparented(text: &Bytes, block: &SimBlock) -> Bytes {
         .replace(&hex::encode(block.hash), &hex::encode(rehashed(block)))
         .replace(&hex::encode(parent), &hex::encode(keccak256(parent)));
     text.into()
+}
+
+/// The same key once more, before the right one: a reader that takes the last sees nothing wrong.
+fn repeated(text: &Bytes) -> Bytes {
+    let Some(rest) = text.strip_prefix(b"{") else { return text.clone() };
+    let miner = br#"{"miner":"0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a","#;
+    [miner.as_slice(), rest].concat().into()
+}
+
+fn change_senders(answer: &mut Value) {
+    let objects = match answer {
+        Value::Array(list) => list.as_mut_slice(),
+        one if one.get("transactions").is_some() => {
+            let list = one.get_mut("transactions").and_then(Value::as_array_mut);
+            list.map(Vec::as_mut_slice).unwrap_or_default()
+        }
+        one => std::slice::from_mut(one),
+    };
+    objects.iter_mut().filter(|object| object.is_object()).for_each(|object| flip(object, "from"));
 }
 
 /// In a block, or where the answer is that transaction itself.

@@ -4,7 +4,7 @@ use super::{
     transaction,
     writer::{Object, hex_string},
 };
-use crate::chain::{SimBlock, Withdrawal};
+use crate::chain::{Fork, SimBlock, Withdrawal};
 
 pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock, full: bool) {
     let mut object = Object::new(out);
@@ -18,7 +18,9 @@ pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock, full: bool) {
         }
     });
     object.raw("uncles", "[]");
-    object.array("withdrawals", block.withdrawals.iter(), withdrawal);
+    if block.header.fork >= Fork::Shanghai {
+        object.array("withdrawals", block.withdrawals.iter(), withdrawal);
+    }
     object.end();
 }
 
@@ -46,12 +48,22 @@ fn header_fields(object: &mut Object, block: &SimBlock) {
     object.hex("extraData", &header.extra_data);
     object.hex("mixHash", header.mix_hash.as_slice());
     object.hex("nonce", header.nonce.as_slice());
-    object.quantity("baseFeePerGas", header.base_fee_per_gas.into());
-    object.quantity("blobGasUsed", header.blob_gas_used.into());
-    object.quantity("excessBlobGas", header.excess_blob_gas.into());
-    object.hex("withdrawalsRoot", header.withdrawals_root.as_slice());
-    object.hex("parentBeaconBlockRoot", header.parent_beacon_block_root.as_slice());
-    object.hex("requestsHash", header.requests_hash.as_slice());
+    if header.fork >= Fork::London {
+        object.quantity("baseFeePerGas", header.base_fee_per_gas.into());
+    }
+    if header.fork >= Fork::Cancun {
+        object.quantity("blobGasUsed", header.blob_gas_used.into());
+        object.quantity("excessBlobGas", header.excess_blob_gas.into());
+    }
+    if header.fork >= Fork::Shanghai {
+        object.hex("withdrawalsRoot", header.withdrawals_root.as_slice());
+    }
+    if header.fork >= Fork::Cancun {
+        object.hex("parentBeaconBlockRoot", header.parent_beacon_block_root.as_slice());
+    }
+    if header.fork >= Fork::Prague {
+        object.hex("requestsHash", header.requests_hash.as_slice());
+    }
 }
 
 fn withdrawal(out: &mut Vec<u8>, withdrawal: &Withdrawal) {

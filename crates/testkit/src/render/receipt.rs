@@ -1,7 +1,7 @@
 //! A receipt object and the log objects in it.
 
 use super::writer::{Object, hex_string};
-use crate::chain::{SimBlock, SimTx};
+use crate::chain::{DEPOSIT_RECEIPT_VERSION, SimBlock, SimTx};
 
 pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock, index: usize, tx: &SimTx) {
     let mut object = Object::new(out);
@@ -13,7 +13,14 @@ pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock, index: usize, tx: &SimT
     object.hex("from", tx.from.as_slice());
     object.hex_or_null("to", tx.to().as_ref().map(|to| to.as_slice()));
     object.hex_or_null("contractAddress", tx.contract_address.as_ref().map(|a| a.as_slice()));
-    object.quantity("status", tx.succeeded.into());
+    match tx.state_root {
+        Some(root) => object.hex("root", root.as_slice()),
+        None => object.quantity("status", tx.succeeded.into()),
+    }
+    if tx.envelope.tx.deposit.is_some() {
+        object.quantity("depositNonce", tx.envelope.tx.nonce.into());
+        object.quantity("depositReceiptVersion", DEPOSIT_RECEIPT_VERSION.into());
+    }
     object.quantity("gasUsed", tx.gas_used.into());
     object.quantity("cumulativeGasUsed", tx.cumulative_gas_used.into());
     object.quantity("effectiveGasPrice", tx.effective_gas_price);

@@ -2,7 +2,8 @@
 
 use super::writer::{Object, hex_string};
 use crate::chain::{
-    AccessListItem, Envelope, SignedAuthorization, SimBlock, SimTx, TxType, Unsigned,
+    AccessListItem, DEPOSIT_RECEIPT_VERSION, Envelope, SignedAuthorization, SimBlock, SimTx,
+    TxType, Unsigned,
 };
 
 pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock, index: usize, tx: &SimTx) {
@@ -23,6 +24,13 @@ pub(super) fn write(out: &mut Vec<u8>, block: &SimBlock, index: usize, tx: &SimT
     object.hex("input", &unsigned.input);
     if let Some(chain_id) = unsigned.chain_id {
         object.quantity("chainId", chain_id.into());
+    }
+    if let Some(deposit) = &unsigned.deposit {
+        object.hex("sourceHash", deposit.source_hash.as_slice());
+        object.quantity("mint", deposit.mint);
+        object.quantity("depositReceiptVersion", DEPOSIT_RECEIPT_VERSION.into());
+        zero_signature(&mut object);
+        return object.end();
     }
     typed_fields(&mut object, unsigned);
     signature(&mut object, &tx.envelope);
@@ -45,6 +53,11 @@ fn typed_fields(object: &mut Object, tx: &Unsigned) {
     if tx.tx_type == TxType::SetCode {
         object.array("authorizationList", &tx.authorization_list, authorization);
     }
+}
+
+/// As op-geth writes what nobody signed.
+fn zero_signature(object: &mut Object) {
+    ["v", "r", "s"].into_iter().for_each(|name| object.quantity(name, 0));
 }
 
 fn signature(object: &mut Object, envelope: &Envelope) {

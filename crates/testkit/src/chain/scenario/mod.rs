@@ -42,6 +42,8 @@ pub enum Kind {
     Proxy,
     /// Only where the configuration asks for sales.
     NftSale,
+    /// Only on chains of the OP stack.
+    Deposit,
 }
 
 /// Which kinds may be picked, by the gas they take.
