@@ -39,8 +39,7 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
 }
 
 async fn measure(raws: &[RawBlock], chain: &Chain) -> Result<Cost> {
-    let rules =
-        Rules { verification: chain.verification, chain_id: chain.id.0, senders: Senders::Sample };
+    let rules = Rules::of(chain, Senders::Sample);
     let folder = tempfile::tempdir()?;
     let store = Store::open(&Options::new(folder.path()), |_| {}).await?;
     let decoder = decode::Decoder::new(chain);
