@@ -6,6 +6,7 @@ mod decode_rate;
 mod head_latency;
 mod ingest_rate;
 mod load;
+mod machine;
 mod pages;
 mod price;
 mod process;

@@ -9,12 +9,15 @@ use testkit::SimConfig;
 
 use super::StreamOptions;
 use super::host::Host;
-use super::receiver::{Receiver, now_us};
+use super::receiver::Receiver;
+use crate::machine::{Testimony, Witness, now_us};
 use crate::quantile::quantile;
 use crate::say;
 
 const QUICK: Duration = Duration::from_millis(250);
 const SLOW: Duration = Duration::from_secs(12);
+/// What waited through a pause is worked off in this time.
+const SHORTLY_US: u64 = 300_000;
 
 fn busy() -> SimConfig {
     SimConfig { txs_per_block: 150, wallets: 2_000, ..SimConfig::seeded(5) }
@@ -27,13 +30,9 @@ pub async fn paces(options: &StreamOptions<'_>) -> Result<()> {
         host.streams(&receiver, 10, 200).await?;
         let times = follow(&host, &receiver, pace, blocks).await?;
         say(&format!(
-            "streams (d) block to webhook, {blocks} blocks of 150 transactions with traces, one every {:.2} s, 10 streams: \
-             p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms, {} webhooks",
+            "streams (d) block to webhook, {blocks} blocks of 150 transactions with traces, one every {:.2} s, 10 streams\n{}",
             pace.as_secs_f64(),
-            quantile(&times, 0.5),
-            quantile(&times, 0.99),
-            quantile(&times, 1.0),
-            times.len()
+            times.lines()
         ))?;
         host.stop()?;
     }
@@ -53,12 +52,8 @@ pub async fn dead_receiver(options: &StreamOptions<'_>) -> Result<()> {
             host.stream(&silent.url, &wallets).await?;
         }
         let times = follow(&host, &receiver, QUICK, options.quick_blocks).await?;
-        let (p50, p99) = (quantile(&times, 0.5), quantile(&times, 0.99));
         let name = if dead { "one of them dead" } else { "all alive" };
-        results.push(format!(
-            "  {name:18} p50 {p50:6.1} ms  p99 {p99:6.1} ms  {} webhooks",
-            times.len()
-        ));
+        results.push(format!("  {name}\n{}", times.lines()));
         host.stop()?;
     }
     say(&format!(
@@ -68,13 +63,43 @@ pub async fn dead_receiver(options: &StreamOptions<'_>) -> Result<()> {
     results.iter().try_for_each(|line| say(line))
 }
 
-/// Milliseconds of every webhook that tells of a new block, sorted.
+/// Milliseconds from a block's birth to each webhook that tells of it, sorted.
+struct Latencies {
+    all: Vec<f64>,
+    /// Of those during which, and shortly before, the machine did not stand still.
+    undisturbed: Vec<f64>,
+    machine: Testimony,
+}
+
+impl Latencies {
+    fn lines(&self) -> String {
+        let line = |name: &str, times: &[f64]| match times {
+            [] => format!("    {name:24} none"),
+            times => format!(
+                "    {name:24} p50 {:6.1} ms  p99 {:6.1} ms  max {:6.1} ms  {} webhooks",
+                quantile(times, 0.5),
+                quantile(times, 0.99),
+                quantile(times, 1.0),
+                times.len()
+            ),
+        };
+        let steal = self.machine.steal_percent.unwrap_or_default();
+        format!(
+            "{}\n{}\n    machine: {steal:.0} % of its time went to others, longest pause {:.0} ms",
+            line("all", &self.all),
+            line("while it did not pause", &self.undisturbed),
+            self.machine.longest_ms()
+        )
+    }
+}
+
 async fn follow(
     host: &Host,
     receiver: &Receiver,
     pace: Duration,
     blocks: usize,
-) -> Result<Vec<f64>> {
+) -> Result<Latencies> {
+    let witness = Witness::start();
     let mut born = HashMap::new();
     let mut ticks = tokio::time::interval(pace);
     ticks.tick().await;
@@ -85,15 +110,20 @@ async fn follow(
         born.insert(host.head(), now_us());
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
-    let seen = receiver.times().await?;
-    let mut times: Vec<f64> = seen
-        .values()
-        .flatten()
-        .filter_map(|(block, at)| born.get(block).map(|born| at.saturating_sub(*born) as f64 / 1e3))
-        .collect();
-    anyhow::ensure!(!times.is_empty(), "no webhook came");
-    times.sort_by(f64::total_cmp);
-    Ok(times)
+    let machine = witness.stop()?;
+    let (mut all, mut undisturbed) = (Vec::new(), Vec::new());
+    for (block, at) in receiver.times().await?.into_values().flatten() {
+        let Some(born) = born.get(&block) else { continue };
+        let ms = at.saturating_sub(*born) as f64 / 1e3;
+        all.push(ms);
+        if !machine.stood_still(born.saturating_sub(SHORTLY_US), at) {
+            undisturbed.push(ms);
+        }
+    }
+    anyhow::ensure!(!all.is_empty(), "no webhook came");
+    all.sort_by(f64::total_cmp);
+    undisturbed.sort_by(f64::total_cmp);
+    Ok(Latencies { all, undisturbed, machine })
 }
 
 /// Answers the first request and no other.

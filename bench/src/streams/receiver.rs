@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use axum::body::Bytes;
@@ -14,6 +13,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
+use crate::machine::now_us;
 use crate::process::{Process, free_port, wait_for};
 
 #[derive(Default)]
@@ -74,10 +74,6 @@ impl Receiver {
         let text = reqwest::get(format!("http://{}/{path}", self.address)).await?.text().await?;
         Ok(serde_json::from_str(&text)?)
     }
-}
-
-pub fn now_us() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
 
 /// The process's own main.

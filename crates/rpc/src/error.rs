@@ -24,8 +24,8 @@ pub enum Error {
     Interrupted {
         upstream: String,
         source: Source,
-        /// Another request on the same connection tells of it, so that one event counts once.
-        is_told: bool,
+        /// Another request on the same connection brings this event, too; it counts against the node there.
+        is_counted: bool,
     },
 
     #[error("{upstream} gave no answer within {after_ms} ms")]
@@ -72,10 +72,10 @@ impl Error {
         }
     }
 
-    /// The same, of an event that another request tells of.
-    pub(crate) fn told(mut self, by_another: bool) -> Self {
-        if let Self::Interrupted { is_told, .. } = &mut self {
-            *is_told = by_another;
+    /// The same; `is_counted` where another request brings the same event.
+    pub(crate) fn with_counted(mut self, by_another: bool) -> Self {
+        if let Self::Interrupted { is_counted, .. } = &mut self {
+            *is_counted = by_another;
         }
         self
     }

@@ -35,7 +35,7 @@ pub struct TaskProblem {
 
 impl TaskBoard {
     /// Runs a task again whenever it fails or panics, until it is done and comes to something, or `is_over`; what
-    /// ended it stands on the board until it says that it [gets on](Self::gets_on), or has run for a while.
+    /// ended it stands on the board until it says that it has [recovered](Self::recovered), or has run for a while.
     pub async fn keep_running<F, T, E>(
         &self,
         task: &str,
@@ -52,7 +52,7 @@ impl TaskBoard {
                 tokio::pin!(running);
                 tokio::select! {
                     ended = &mut running => return ended,
-                    () = tokio::time::sleep(RUNS_WELL) => self.gets_on(task),
+                    () = tokio::time::sleep(RUNS_WELL) => self.recovered(task),
                 }
                 running.await
             }
@@ -63,7 +63,7 @@ impl TaskBoard {
             self.failed(task, reason);
         };
         let done = keep_running(PAUSES, is_over, run, tell).await;
-        self.gets_on(task);
+        self.recovered(task);
         done
     }
 
@@ -74,7 +74,7 @@ impl TaskBoard {
     }
 
     /// It does its work, or there is none any more.
-    pub fn gets_on(&self, task: &str) {
+    pub fn recovered(&self, task: &str) {
         if self.inner.count.load(Ordering::Relaxed) == 0 {
             return;
         }
@@ -112,7 +112,7 @@ mod tests {
                 1 => panic!("oh"),
                 2 => Err("no room"),
                 3 => {
-                    board.gets_on("sending");
+                    board.recovered("sending");
                     Err("again")
                 }
                 _ => std::future::pending::<Result<(), _>>().await,

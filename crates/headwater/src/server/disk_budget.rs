@@ -128,14 +128,17 @@ impl DiskBudget {
 
 /// Ends when it is aborted.
 pub fn watch(budget: Arc<DiskBudget>, store: Store, tasks: TaskBoard) -> JoinHandle<()> {
-    let measure = async |budget: &DiskBudget, store: &Store| loop {
-        budget.measure(store);
-        tokio::time::sleep(LOOK_EVERY).await;
-    };
     tokio::spawn(async move {
-        let start = || endless(measure(&budget, &store));
+        let start = || endless(measure_again_and_again(&budget, &store));
         tasks.keep_running("measuring of the disk budget", || false, start).await;
     })
+}
+
+async fn measure_again_and_again(budget: &DiskBudget, store: &Store) {
+    loop {
+        budget.measure(store);
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
 }
 
 #[cfg(test)]

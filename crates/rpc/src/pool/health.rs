@@ -126,7 +126,7 @@ impl Health {
         let state = match error {
             Error::Timeout { .. } => State::Slow,
             Error::Connect { .. }
-            | Error::Interrupted { is_told: false, .. }
+            | Error::Interrupted { is_counted: false, .. }
             | Error::Http { .. }
             | Error::Malformed { .. } => State::Dead,
             // Load and our own limits say nothing about health, nor does what another request tells of.

@@ -108,7 +108,7 @@ impl Http {
         if connecting {
             Error::Connect { upstream, source }
         } else {
-            Error::Interrupted { upstream, source, is_told: false }
+            Error::Interrupted { upstream, source, is_counted: false }
         }
     }
 }

@@ -92,7 +92,7 @@ pub fn unattributed(
         });
     }
     let source = format!("an error that names no request: {failure}").into();
-    Err(Error::Interrupted { upstream: label.to_owned(), source, is_told: false })
+    Err(Error::Interrupted { upstream: label.to_owned(), source, is_counted: false })
 }
 
 fn slow_down(failure: &RpcFailure, label: &str) -> Error {

@@ -282,11 +282,11 @@ impl Upstream {
                 }
                 (interpret::message(message, ids, &self.label), body_bytes)
             }
-            Reply::Unattributed { failure, only_batches, is_told } => {
+            Reply::Unattributed { failure, only_batches, is_counted } => {
                 // What batches of ours a node takes is not learned from what clients send it.
                 let only_batches = only_batches && lane.is_ingest();
                 let exchange = interpret::unattributed(&failure, ids, only_batches, &self.label);
-                (exchange.map_err(|error| error.told(is_told)), 0)
+                (exchange.map_err(|error| error.with_counted(is_counted)), 0)
             }
         }
     }

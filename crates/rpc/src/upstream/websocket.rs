@@ -101,7 +101,7 @@ impl Target {
 
     pub fn interrupted(&self, source: impl Into<Source>) -> Error {
         let upstream = self.label.clone();
-        Error::Interrupted { upstream, source: source.into(), is_told: false }
+        Error::Interrupted { upstream, source: source.into(), is_counted: false }
     }
 }
 
@@ -133,8 +133,8 @@ pub enum Reply {
         failure: RpcFailure,
         /// All of these are batches.
         only_batches: bool,
-        /// Another of these tells of it.
-        is_told: bool,
+        /// Another of these brings it, too.
+        is_counted: bool,
     },
 }
 
@@ -209,9 +209,9 @@ impl Owner {
         jobs.close();
         let is_alone = self.pending.len() == 1;
         for (at, (_, reply)) in self.pending.drain(..).enumerate() {
-            let (upstream, is_told) = (self.target.label.clone(), at > 0);
+            let (upstream, is_counted) = (self.target.label.clone(), at > 0);
             let interrupted =
-                |why: String| Error::Interrupted { upstream, source: why.into(), is_told };
+                |why: String| Error::Interrupted { upstream, source: why.into(), is_counted };
             let _ = reply.send(Err(match &why {
                 Broken::TooLarge if is_alone => self.target.too_large(),
                 Broken::TooLarge => interrupted("an answer was too large".to_owned()),
@@ -266,8 +266,8 @@ impl Owner {
     fn tell_all(&mut self, failure: &RpcFailure) {
         let only_batches = self.pending.iter().all(|(ids, _)| ids.end - ids.start > 1);
         for (at, (_, reply)) in self.pending.drain(..).enumerate() {
-            let (failure, is_told) = (failure.clone(), at > 0);
-            let _ = reply.send(Ok(Reply::Unattributed { failure, only_batches, is_told }));
+            let (failure, is_counted) = (failure.clone(), at > 0);
+            let _ = reply.send(Ok(Reply::Unattributed { failure, only_batches, is_counted }));
         }
     }
 }

@@ -17,7 +17,7 @@ async fn run(shared: &Shared) -> Result<(), store::Error> {
     loop {
         let began = Instant::now();
         let (deliveries, bytes) = sum(shared).await?;
-        shared.tasks.gets_on(TASK);
+        shared.tasks.recovered(TASK);
         metrics::gauge!("headwater_streams_queue_deliveries").set(deliveries as f64);
         metrics::gauge!("headwater_streams_queue_bytes").set(bytes as f64);
         // With very many streams less often.

@@ -12,7 +12,8 @@ use super::in_flight::Ticket;
 use super::shared::{Shared, lock};
 use crate::clock::now_ms;
 
-const TASK: &str = "retries of webhooks";
+const LOOKING: &str = "looking for webhook retries that are due";
+const SENDING: &str = "retries of webhooks";
 const PAGE: usize = 256;
 /// How far ahead is looked for the next one; and the longest time without a look.
 const LOOK_AHEAD_MS: u64 = 60_000;
@@ -21,7 +22,7 @@ const LOOK_PAUSE: Duration = Duration::from_millis(20);
 
 pub(super) async fn keep(shared: Arc<Shared>) {
     let _running = shared.running.begin();
-    let kept = shared.tasks.keep_running(TASK, || shared.is_stopping(), || run(&shared));
+    let kept = shared.tasks.keep_running(LOOKING, || shared.is_stopping(), || run(&shared));
     shared.unless_stopping(kept).await;
 }
 
@@ -29,7 +30,7 @@ async fn run(shared: &Arc<Shared>) -> Result<(), store::Error> {
     loop {
         let began = Instant::now();
         let pause = take_up(shared).await?;
-        shared.tasks.gets_on(TASK);
+        shared.tasks.recovered(LOOKING);
         // Looking must stay a small part of the work, however many streams have something due.
         let rest = LOOK_PAUSE.max(began.elapsed() * 4);
         tokio::time::sleep(rest).await;
@@ -92,7 +93,7 @@ async fn time_to_next(shared: &Shared, now_ms: u64) -> Result<Duration, store::E
 
 async fn keep_trying(shared: &Shared, ticket: Ticket, stream: StreamId, seq: u64) {
     let attempt = || attempt(shared, stream, seq);
-    let attempted = shared.tasks.keep_running(TASK, || shared.is_stopping(), attempt).await;
+    let attempted = shared.tasks.keep_running(SENDING, || shared.is_stopping(), attempt).await;
     match attempted.flatten() {
         Some(record) => shared.writer.put(record, ticket).await,
         None => {

@@ -15,8 +15,6 @@ use super::in_flight::Ticket;
 
 const BATCH_MAX: usize = 256;
 const GATHER: Duration = Duration::from_millis(3);
-const PAUSE_MIN: Duration = Duration::from_millis(100);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 pub(super) struct AttemptWriter {
     queue: mpsc::Sender<Message>,
@@ -42,7 +40,7 @@ impl AttemptWriter {
         let results = Mutex::new(results);
         tokio::spawn(async move {
             let start = || async {
-                write(&store, &mut *results.lock().await, &retry_wake).await;
+                write(&store, &tasks, &mut *results.lock().await, &retry_wake).await;
                 Ok::<_, Infallible>(())
             };
             tasks.keep_running("writing of webhook results", || false, start).await;
@@ -65,7 +63,12 @@ impl AttemptWriter {
 }
 
 /// Ends with the last who has results.
-async fn write(store: &Store, results: &mut mpsc::Receiver<Message>, retry_wake: &Notify) {
+async fn write(
+    store: &Store,
+    tasks: &TaskBoard,
+    results: &mut mpsc::Receiver<Message>,
+    retry_wake: &Notify,
+) {
     let mut batch = Vec::new();
     while gather(results, &mut batch).await {
         let (mut records, mut tickets, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
@@ -81,7 +84,7 @@ async fn write(store: &Store, results: &mut mpsc::Receiver<Message>, retry_wake:
         let is_retry_concerned = records.iter().any(|record| record.state.due_ms.is_some())
             || tickets.iter().any(|ticket| ticket.is_retry);
         if !records.is_empty() {
-            store_all(store, records).await;
+            store_all(store, tasks, records).await;
         }
         drop(tickets);
         for done in waiting {
@@ -112,13 +115,7 @@ async fn gather(results: &mut mpsc::Receiver<Message>, batch: &mut Vec<Message>)
 }
 
 /// Not given up: a result that is forgotten means a webhook that is sent again at once, over and over.
-async fn store_all(store: &Store, records: Vec<AttemptRecord>) {
-    let mut pause = PAUSE_MIN;
-    while let Err(error) = store.record_attempts(records.clone()).await {
-        if pause == PAUSE_MIN {
-            tracing::warn!(%error, attempts = records.len(), "results of webhooks cannot be stored now; they wait");
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(PAUSE_MAX);
-    }
+async fn store_all(store: &Store, tasks: &TaskBoard, records: Vec<AttemptRecord>) {
+    let store_them = || store.record_attempts(records.clone());
+    tasks.keep_running("storing of webhook results", || false, store_them).await;
 }

@@ -118,7 +118,7 @@ impl Engine {
         // What it is in the middle of is either written as a whole or not at all.
         let _nothing_under_way = matcher.lock().await;
         task.abort();
-        self.context.tasks.gets_on(&matcher.task);
+        self.context.tasks.recovered(&matcher.task);
         self.context.store.remove_reader(chain, &own_reader_name(id)).await?;
         Ok(())
     }

@@ -36,7 +36,7 @@ async fn run(engine: &Weak<Engine>, matcher: &Matcher, id: StreamId) -> Result<(
             continue;
         }
         let next = step(&engine, matcher, id).await?;
-        engine.context.tasks.gets_on(&matcher.task);
+        engine.context.tasks.recovered(&matcher.task);
         drop(engine);
         let wait = match next {
             Next::Again => continue,

@@ -20,7 +20,7 @@ async fn run(engine: &Arc<Engine>, matcher: &Arc<Matcher>) -> Result<(), Error> 
     loop {
         written.borrow_and_update();
         let stepped = matcher.step(context).await?;
-        context.tasks.gets_on(&matcher.task);
+        context.tasks.recovered(&matcher.task);
         detach_full(engine, matcher, &stepped.delivered).await;
         match stepped.progress {
             Progress::Moved => {}
