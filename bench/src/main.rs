@@ -7,6 +7,7 @@ mod head_latency;
 mod ingest_rate;
 mod load;
 mod machine;
+mod packing;
 mod pages;
 mod price;
 mod process;
@@ -90,6 +91,8 @@ enum Command {
         #[arg(long)]
         headwater: PathBuf,
     },
+    /// (j) Rows of real blocks: how small they become, and what that costs
+    Packing,
     /// (i) A client's answers while strangers hold connections, against its answers without them
     Storm {
         #[arg(long)]
@@ -157,6 +160,7 @@ fn main() -> Result<()> {
             Command::Trades { headwater, huge } => trades::run(&headwater, huge).await,
             Command::Latency { headwater, blocks } => head_latency::run(&headwater, blocks).await,
             Command::Decode { rounds } => decode_rate::run(rounds),
+            Command::Packing => packing::run(),
             Command::Price { headwater } => price::run(&headwater).await,
             Command::Storm { headwater, strangers, seconds, file_limit } => {
                 let lasts = std::time::Duration::from_secs(seconds);

@@ -57,13 +57,13 @@ pub enum Error {
     Broken { what: &'static str },
 }
 
-/// The folder of the engine in which tables lie.
-const TABLES: &str = "keyspaces";
+/// The folders in which tables and bodies of blocks lie.
+const TABLES: [&str; 2] = ["keyspaces", "segments"];
 
-/// Whether a file of a table is meant: what it held is nowhere else.
+/// Whether a file of a table, or of bodies, is meant: what it held is nowhere else.
 pub(crate) fn is_in_table(file: &Path) -> bool {
     let mut above = file.parent().into_iter().flat_map(Path::components);
-    above.any(|part| part.as_os_str() == TABLES)
+    above.any(|part| TABLES.iter().any(|folder| part.as_os_str() == *folder))
 }
 
 fn advice_on_damage(file: &Path) -> &'static str {
@@ -98,7 +98,7 @@ mod tests {
         let told = |file: &str| {
             Error::Damaged { file: file.into(), what: "its hash is another".into() }.to_string()
         };
-        for table in ["/d/keyspaces/4/v0", "d/keyspaces/7/current", "/d/keyspaces/2/tables/9"] {
+        for table in ["/d/keyspaces/4/v0", "d/keyspaces/7/current", "/d/segments/2.bodies"] {
             assert!(told(table).contains("cannot mend tables"), "{}", told(table));
         }
         for other in ["/d/0.jnl", "/d/version", "/d/keyspaces", "keyspaces"] {

@@ -35,6 +35,8 @@ pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
 pub use change::{ChangeOf, Committed};
 pub use check::{CheckProgress, CheckReport, CheckedPart};
 pub use coverage::Coverage;
+#[doc(hidden)]
+pub use embedded::body_rows;
 pub use error::Error;
 pub use generations::{Building, Decoded, Fingerprint, Generations, StopFn};
 pub use journal::{

@@ -20,6 +20,8 @@ pub struct Options {
     /// Nothing is written while less than this is free on the folder's file system. None: 1 GiB, or a
     /// twentieth of a smaller file system.
     pub free_bytes_min: Option<u64>,
+    /// A file of bodies of blocks that has reached this is not appended to.
+    pub segment_bytes: u64,
     /// A write that takes longer is told of by `Store::write_state`.
     pub commit_stall: Duration,
 }
@@ -34,6 +36,7 @@ impl Options {
             journal_entries_min: 100_000,
             create: true,
             free_bytes_min: None,
+            segment_bytes: 128 << 20,
             commit_stall: Duration::from_secs(60),
         }
     }

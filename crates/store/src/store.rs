@@ -71,8 +71,8 @@ impl Store {
     /// Brings a block into the form in which this engine writes it. Pure work for a processor.
     pub fn prepare(&self, chain: ChainId, block: VerifiedBlock) -> PreparedBlock {
         match &self.engine {
-            Engine::Embedded(_) => {
-                PreparedBlock { block: EngineBlock::Embedded(embedded::prepare(chain, block)) }
+            Engine::Embedded(store) => {
+                PreparedBlock { block: EngineBlock::Embedded(store.prepare(chain, block)) }
             }
         }
     }

@@ -6,11 +6,12 @@ use model::chain::ChainId;
 use super::digest::ChainDigest;
 use super::engine::Table;
 use super::folder::WRITES_KEY;
-use super::format::{FORMAT, FORMAT_KEY};
+use super::format::{FORMAT_KEY, ROWS_FORMAT};
 use super::frozen::Frozen;
 use super::open::Store;
 use super::open_db::IDENTITY_KEY;
 use super::read::View;
+use super::segments::Kind;
 use crate::Error;
 use crate::backup::{
     BackupProgress, BackupRequest, ChainMoment, Manifest, RowsWriter, TableFile, UnfinishedFolder,
@@ -21,6 +22,9 @@ pub const ENGINE: &str = "embedded";
 /// The format is told by the manifest, and written last by whoever restores; the number of writes and the
 /// identity are another folder's.
 const OWN_KEYS: [&[u8]; 3] = [FORMAT_KEY.as_bytes(), WRITES_KEY, IDENTITY_KEY];
+/// How bodies lie in this folder. A backup has their rows, as tables had them before there were segments: any
+/// build that reads those can make a store of it, and lays them out its own way.
+const LAYOUT: [&str; 4] = ["bodies", "unfrozen", "segments", "dictionaries"];
 /// Rows between two looks at whether somebody said stop.
 const ROWS_AT_ONCE: u64 = 4096;
 
@@ -55,12 +59,12 @@ impl Copy<'_> {
     fn run(&self, request: &BackupRequest) -> Result<Manifest, Error> {
         let tables = self.view.tables.all();
         self.progress.begin(tables.iter().map(|(_, table)| table.rows()).sum());
-        let mut manifest = Manifest::new(ENGINE, FORMAT, request.taken_at.clone());
+        let mut manifest = Manifest::new(ENGINE, ROWS_FORMAT, request.taken_at.clone());
         let mut digests = Vec::new();
         for chain in self.view.chains()? {
             digests.push((chain, ChainDigest::new(self.view, chain)?));
         }
-        for (name, table) in tables {
+        for (name, table) in tables.into_iter().filter(|(name, _)| !LAYOUT.contains(name)) {
             let file = self.table(name, table, &mut digests)?;
             manifest.tables.push(file);
         }
@@ -83,21 +87,32 @@ impl Copy<'_> {
             .filter_map(|(_, digest)| digest.begin(name).map(|prefix| (prefix, digest)))
             .collect();
         let mut rows = 0;
-        for item in self.view.snapshot.iter(table) {
-            let (key, value) = item.into_inner()?;
-            if name == "meta" && OWN_KEYS.contains(&&*key) {
-                continue;
+        let mut put = |key: &[u8], value: &[u8]| {
+            if name == "meta" && OWN_KEYS.contains(&key) {
+                return Ok(());
             }
             for (prefix, digest) in &mut counted {
                 if let Some(rest) = key.strip_prefix(prefix.as_slice()) {
-                    digest.add(name, rest, &value)?;
+                    digest.add(name, rest, value)?;
                 }
             }
-            file.put(&key, &value)?;
+            file.put(key, value)?;
             rows += 1;
             if rows == ROWS_AT_ONCE {
                 self.progress.add(std::mem::take(&mut rows));
                 self.progress.check(self.folder.path())?;
+            }
+            Ok::<(), Error>(())
+        };
+        if let Some(kind) = Kind::of_table(name) {
+            for row in self.view.body_rows(kind, &[]) {
+                let (key, value) = row?;
+                put(&key, &value)?;
+            }
+        } else {
+            for item in self.view.snapshot.iter(table) {
+                let (key, value) = item.into_inner()?;
+                put(&key, &value)?;
             }
         }
         self.progress.add(rows);

@@ -10,11 +10,17 @@ use crate::embedded::codec::rows::{pack_header, unpack_header};
 use crate::embedded::counts::Count;
 use crate::embedded::keys;
 use crate::embedded::read::View;
+use crate::embedded::segments::Kind;
 
 /// The journal is history, and so is what its readers keep; pools and tokens that were learned of on a
-/// branch that is gone stay known; what is untraced follows from the headers; what was carried over tells of
+/// branch that is gone stay known; where a body lies says nothing of the block, whose rows count by the tables
+/// that they once had; what is untraced follows from the headers; what was carried over tells of
 /// blocks that are gone; streams are their tenants'.
-const NOT_OF_BLOCKS: [&str; 23] = [
+const NOT_OF_BLOCKS: [&str; 27] = [
+    "bodies",
+    "unfrozen",
+    "segments",
+    "dictionaries",
     "journal",
     "readers",
     "reader_rows",
@@ -102,9 +108,19 @@ impl View {
         let mut digest = ChainDigest::new(self, chain)?;
         for (name, table) in self.tables.all() {
             let Some(prefix) = digest.begin(name) else { continue };
+            let mut add = |key: &[u8], value: &[u8]| {
+                digest.add(name, key.get(prefix.len()..).unwrap_or_default(), value)
+            };
+            if let Some(kind) = Kind::of_table(name) {
+                for row in self.body_rows(kind, &prefix) {
+                    let (key, value) = row?;
+                    add(&key, &value)?;
+                }
+                continue;
+            }
             for item in self.snapshot.prefix(table, &prefix) {
                 let (key, value) = item.into_inner()?;
-                digest.add(name, key.get(prefix.len()..).unwrap_or_default(), &value)?;
+                add(&key, &value)?;
             }
         }
         Ok(digest.finish())

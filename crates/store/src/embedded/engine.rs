@@ -146,6 +146,11 @@ impl Table {
         self.keyspace.rotate_memtable().map(|_| ()).map_err(|error| self.failed("compact", error))
     }
 
+    /// Removes all rows, and the files that held them.
+    pub fn clear(&self) -> Result<(), Error> {
+        self.keyspace.clear().map_err(|error| self.failed(WRITE, error))
+    }
+
     pub fn compact(&self) -> Result<(), Error> {
         self.keyspace.major_compact().map_err(|error| self.failed("compact", error))
     }

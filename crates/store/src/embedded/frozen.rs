@@ -16,6 +16,7 @@ use fjall::{CompressionType, Database};
 use super::engine::{self, Snapshot};
 use super::open::Store;
 use super::read::View;
+use super::segments::{self, Bodies};
 use super::tables::Tables;
 use crate::Error;
 
@@ -26,7 +27,7 @@ const CACHE_BYTES: u64 = 16 << 20;
 
 /// Its files go with it.
 pub struct Frozen {
-    opened: Option<(Database, Arc<Tables>)>,
+    opened: Option<(Database, Arc<Tables>, Arc<Bodies>)>,
     folder: LinkedFolder,
 }
 
@@ -58,12 +59,14 @@ impl Frozen {
             .open()
             .map_err(|error| engine::failed("open its frozen files", &folder.0, error))?;
         let tables = Arc::new(Tables::open((&db, &folder.0))?);
-        Ok(Some(Frozen { opened: Some((db, tables)), folder }))
+        let dictionaries = (&Snapshot::of(&db), &tables.dictionaries);
+        let bodies = Arc::new(Bodies::open(&folder.0, dictionaries, CACHE_BYTES)?);
+        Ok(Some(Frozen { opened: Some((db, tables, bodies)), folder }))
     }
 
     pub fn view(&self) -> Option<View> {
-        let (db, tables) = self.opened.as_ref()?;
-        Some(View { snapshot: Snapshot::of(db), tables: tables.clone() })
+        let (db, tables, bodies) = self.opened.as_ref()?;
+        Some(View::new(db, tables, bodies))
     }
 }
 
@@ -111,6 +114,15 @@ fn link_folder(from: &Path, to: &Path) -> io::Result<()> {
         for file in files(&keyspace.path().join("tables"))? {
             let Some(name) = file.file_name() else { continue };
             unless_gone(fs::hard_link(&file, to.join("tables").join(name)))?;
+        }
+    }
+    // These are only appended to, behind all that the copied tables lead to.
+    let (from, to) = (from.join(segments::FOLDER), to.join(segments::FOLDER));
+    make(&to)?;
+    if from.is_dir() {
+        for file in files(&from)? {
+            let Some(name) = file.file_name() else { continue };
+            unless_gone(fs::hard_link(&file, to.join(name)))?;
         }
     }
     Ok(())

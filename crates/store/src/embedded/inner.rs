@@ -15,6 +15,7 @@ use super::engine::{Durability, Op};
 use super::folder::Space;
 use super::health::Health;
 use super::open_db::{ChainAt, OpenDb, WriteFailure};
+use super::segments::SegmentChange;
 use super::versions::Versions;
 use crate::Error;
 use crate::generations::Fingerprint;
@@ -70,6 +71,21 @@ impl Inner {
         // A store that was opened for a bulk load waits for nothing.
         let durability = if self.options.durable { durability } else { Durability::Later };
         self.writes(|open| open.write(ops, durability, at))
+    }
+
+    /// The same with bodies.
+    pub fn write_bodies(
+        &self,
+        ops: Vec<Op>,
+        change: SegmentChange,
+        durability: Durability,
+        at: Option<ChainAt>,
+    ) -> Result<(), Error> {
+        let checked = self.space.check();
+        self.health.set_full(checked.as_ref().err());
+        checked?;
+        let durability = if self.options.durable { durability } else { Durability::Later };
+        self.writes(|open| open.write_bodies(ops, change, durability, at))
     }
 
     pub fn writes(

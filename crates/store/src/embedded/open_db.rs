@@ -14,6 +14,7 @@ use super::engine::{self, Cause, Durability, Op, Slice, Snapshot, Table};
 use super::folder::{self, ChainMark, Damage, FolderState, Mark, Record, WRITES_KEY};
 use super::format;
 use super::read::View;
+use super::segments::{AppendFailure, Bodies, SegmentChange, SegmentRow, Segments};
 use super::tables::Tables;
 use super::versions::Versions;
 use crate::Error;
@@ -28,10 +29,14 @@ const UNMERGED_FILES_MAX: usize = 29;
 /// Looking for the file that the engine could not read takes no longer.
 const DIAGNOSIS_MAX: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// One part in so many of the memory for what was read is for unpacked bodies.
+const FRAMES_CACHE_PART: u64 = 4;
 
 pub struct OpenDb {
     pub db: Database,
     pub tables: Arc<Tables>,
+    pub bodies: Arc<Bodies>,
+    pub segments: Arc<Segments>,
     pub path: PathBuf,
     writer: Mutex<Writer>,
 }
@@ -106,12 +111,13 @@ impl OpenDb {
     /// With the format that it has.
     fn open_engine(options: &Options, state: &FolderState) -> Result<(Self, u32), Error> {
         let path = &options.path;
+        let frames_cache_bytes = options.cache_bytes / FRAMES_CACHE_PART;
         let mut builder = Database::builder(path);
         if let Some(files) = options.open_files_max {
             builder = builder.max_cached_files(Some(files));
         }
         let db = builder
-            .cache_size(options.cache_bytes)
+            .cache_size(options.cache_bytes - frames_cache_bytes)
             .manual_journal_persist(true)
             // What is read again at the next start: a second or two of work.
             .max_journaling_size(256 << 20)
@@ -126,15 +132,44 @@ impl OpenDb {
         check_nothing_is_lost(&meta, state).map_err(|damage| damage.into_error(path))?;
         let format = format::format_of(place)?;
         let tables = Arc::new(Tables::open(place)?);
-        let mark = mark_of(&db, &tables)?;
+        let snapshot = Snapshot::of(&db);
+        let bodies = Bodies::open(path, (&snapshot, &tables.dictionaries), frames_cache_bytes)?;
+        let bodies = Arc::new(bodies);
+        let segments = (&snapshot, &tables.segments);
+        let segments = Segments::open(bodies.clone(), segments, options.segment_bytes)?;
+        drop(snapshot);
+        let mark = mark_of(&db, &tables, &bodies)?;
         let record = Record::open(path, &mark)
             .map_err(|source| Error::Folder { path: Record::path_in(path), source })?;
         let writer = Mutex::new(Writer { mark, record, record_failed: false });
-        Ok((OpenDb { db, tables, path: path.clone(), writer }, format))
+        let segments = Arc::new(segments);
+        Ok((OpenDb { db, tables, bodies, segments, path: path.clone(), writer }, format))
     }
 
     pub fn view(&self) -> View {
-        View { snapshot: Snapshot::of(&self.db), tables: self.tables.clone() }
+        View::new(&self.db, &self.tables, &self.bodies)
+    }
+
+    /// The same with bodies, which are on disk before anything leads to them.
+    pub fn write_bodies(
+        &self,
+        mut ops: Vec<Op>,
+        change: SegmentChange,
+        durability: Durability,
+        at: Option<ChainAt>,
+    ) -> Result<(), WriteFailure> {
+        self.segments.append(&change).map_err(|AppendFailure { path, error }| {
+            let error = fjall::Error::Io(error);
+            let cause = engine::cause_of(&error);
+            WriteFailure { cause, error: engine::failed("write", &path, error) }
+        })?;
+        for (id, row) in change.rows() {
+            let (table, key) = (self.tables.segments.clone(), Slice::from(id.to_be_bytes()));
+            ops.push(Op { table, key, value: row.map(SegmentRow::pack) });
+        }
+        self.write(ops, durability, at)?;
+        self.segments.settle(change);
+        Ok(())
     }
 
     /// All of it or nothing. Each write carries a number, one more than the last, so that none can get
@@ -229,7 +264,7 @@ impl OpenDb {
         let files = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
         let logs = files.filter(|file| file.path().extension().is_some_and(|end| end == "jnl"));
         let log_bytes = logs.filter_map(|file| file.metadata().ok()).map(|found| found.len());
-        tables.sum::<u64>() + log_bytes.sum::<u64>()
+        tables.sum::<u64>() + log_bytes.sum::<u64>() + self.segments.size().0
     }
 
     /// The versions of all chains.
@@ -364,8 +399,8 @@ fn lost(state: &FolderState) -> String {
     if chains.is_empty() { String::new() } else { format!("; it held {}", chains.join("; ")) }
 }
 
-fn mark_of(db: &Database, tables: &Arc<Tables>) -> Result<Mark, Error> {
-    let view = View { snapshot: Snapshot::of(db), tables: tables.clone() };
+fn mark_of(db: &Database, tables: &Arc<Tables>, bodies: &Arc<Bodies>) -> Result<Mark, Error> {
+    let view = View::new(db, tables, bodies);
     let writes = number_at(tables.meta.get(WRITES_KEY)?);
     let identity = match tables.meta.get(IDENTITY_KEY)?.as_deref().map(TryInto::try_into) {
         Some(Ok(identity)) => identity,

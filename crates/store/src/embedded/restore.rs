@@ -7,7 +7,7 @@ use model::chain::ChainId;
 
 use super::backup::{ENGINE, moment};
 use super::engine::Durability;
-use super::format::{FORMAT, FORMAT_KEY, RESTORING, check_format};
+use super::format::{FORMAT_KEY, RESTORING, ROWS_FORMAT, check_format};
 use super::open::Store;
 use crate::Error;
 use crate::backup::{
@@ -101,7 +101,7 @@ fn check(store: &Store, from: &Path, manifest: &Manifest) -> Result<(), Error> {
     for told in &manifest.chains {
         let chain = ChainId(told.id);
         let mut found = moment(&view, chain, view.digest(chain)?)?;
-        if manifest.store_format != FORMAT {
+        if manifest.store_format < ROWS_FORMAT {
             // Rows of another format have another digest.
             found.digest.clone_from(&told.digest);
         }

@@ -16,7 +16,9 @@ impl Store {
         };
         // While the engine is opened anew there is nothing to measure.
         let Ok(open) = self.inner.database() else { return Vec::new() };
-        open.tables.all().into_iter().map(size).collect()
+        let (disk_bytes, rows) = open.segments.size();
+        let bodies = TableSize { name: "segments of bodies", disk_bytes, rows };
+        open.tables.all().into_iter().map(size).chain([bodies]).collect()
     }
 
     /// As it was measured last. Costs nothing, so that it can be asked while the disk hangs.
@@ -29,6 +31,7 @@ impl Inner {
     /// The engine may be closed for the moment; then what was known stays.
     pub fn measure(&self) {
         if let Ok(open) = self.database() {
+            open.segments.remove_doomed();
             self.disk_bytes.store(open.disk_bytes(), Ordering::Relaxed);
         }
     }

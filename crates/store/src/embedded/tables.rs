@@ -47,7 +47,17 @@ tables! {
     block_by_hash: Index,
     /// chain, timestamp, number → nothing.
     block_by_time: Run,
-    /// chain, number, group → its block (hash, time), then each transaction and its receipt without logs.
+    /// chain, number → where the block's body lies: its transactions, receipts, logs and traces, packed; or the
+    /// body itself, near the head. Absent where the block has no transactions.
+    bodies: Rows,
+    /// chain, number → nothing: blocks whose body is in the row above.
+    unfrozen: Run,
+    /// segment → its chain, its length, how much of it is alive.
+    segments: Small,
+    /// dictionary → chain, kind of rows, bytes.
+    dictionaries: Small,
+    /// chain, number, group → its block (hash, time), then each transaction and its receipt without logs. This and
+    /// the next two were of formats before 5, and are empty; rows of a body are still told of by these names.
     txs: Rows,
     /// chain, number, group → the logs of each transaction; absent where none has any.
     logs: Rows,

@@ -40,6 +40,8 @@ impl Engine {
                 cache_bytes: 8 << 20,
                 durable,
                 journal_entries_min,
+                // A few blocks to a file.
+                segment_bytes: 8 << 10,
                 ..Options::new(folder.join("store"))
             },
         }

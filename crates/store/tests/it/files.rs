@@ -1,5 +1,6 @@
 //! A store in a folder of memory, filled from a simulated chain, and copies of that folder.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use alloy_primitives::Address;
@@ -34,9 +35,18 @@ pub fn chain(blocks: usize) -> SimChain {
 
 /// The blocks `from..to`, each a commit of its own.
 pub async fn apply(store: &Store, chain: &SimChain, from: usize, to: usize) -> Result<(), Error> {
-    for block in &chain.blocks()[from..to] {
+    apply_as(Origin::Head, store, chain, from..to).await
+}
+
+pub async fn apply_as(
+    origin: Origin,
+    store: &Store,
+    chain: &SimChain,
+    blocks: Range<usize>,
+) -> Result<(), Error> {
+    for block in &chain.blocks()[blocks] {
         let prepared = store.prepare(CHAIN, verified(chain, block.hash));
-        store.commit(CHAIN, Change::apply(Origin::Head, vec![prepared])).await?;
+        store.commit(CHAIN, Change::apply(origin, vec![prepared])).await?;
     }
     Ok(())
 }
@@ -45,7 +55,8 @@ pub async fn apply(store: &Store, chain: &SimChain, from: usize, to: usize) -> R
 pub async fn fill(path: &Path, chain: &SimChain) {
     let store = open(path).await.unwrap();
     let half = chain.blocks().len() / 2;
-    apply(&store, chain, 0, half).await.unwrap();
+    // These lie in segments, the others in the engine.
+    apply_as(Origin::History, &store, chain, 0..half).await.unwrap();
     store.secret("cursor", || [7; 32]).await.unwrap();
     let name = Some("Coin".to_owned());
     let token = Token { name, symbol: None, decimals: Some(7), source: Source::Contract };

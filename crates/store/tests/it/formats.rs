@@ -96,9 +96,11 @@ async fn a_store_of_format_3_is_brought_up_once_and_answers_as_before() {
     unpack(FORMAT_3.0, dir.path());
     let (store, told) = open(dir.path()).await;
     let last = told.last().unwrap();
-    assert_eq!((last.from_format, last.to_format), (3, 4));
+    assert_eq!((last.from_format, last.to_format), (4, 5));
     assert_eq!(last.done, last.total);
-    assert!(told.windows(2).all(|pair| pair[0].done <= pair[1].done), "{told:?}");
+    for steps in told.chunk_by(|a, b| a.from_format == b.from_format) {
+        assert!(steps.windows(2).all(|pair| pair[0].done <= pair[1].done), "{told:?}");
+    }
     let all = answers(FORMAT_3.1);
     assert_eq!(all.len(), 2);
     for expected in &all {

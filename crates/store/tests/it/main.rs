@@ -24,6 +24,8 @@ mod made_facts;
 #[cfg(test)]
 mod retain;
 #[cfg(test)]
+mod segments;
+#[cfg(test)]
 #[path = "../conformance/sim_block.rs"]
 mod sim_block;
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub struct Seen<'a> {
 struct Expected {
     by_hash: Sum,
     by_time: Sum,
-    groups: [Sum; 3],
+    bodies: Sum,
     wallet_txs: Sum,
     wallet_internal: Sum,
     untraced: Sum,
@@ -85,11 +85,8 @@ impl ChainCheck<'_> {
     fn compare_indexes(&mut self, expected: &Expected) {
         let t = self.view.tables.clone();
         let prefix = keys::chain(self.chain);
-        let [txs, logs, traces] = expected.groups;
         let keys_only = |_: &[u8]| None;
-        self.compare("rows of transactions", (&t.txs, &prefix), txs, keys_only);
-        self.compare("rows of logs", (&t.logs, &prefix), logs, keys_only);
-        self.compare("rows of internal transactions", (&t.traces, &prefix), traces, keys_only);
+        self.compare("bodies of blocks", (&t.bodies, &prefix), expected.bodies, keys_only);
         let whole = |value: &[u8]| Some(value.to_vec());
         self.compare("blocks by hash", (&t.block_by_hash, &prefix), expected.by_hash, whole);
         self.compare("blocks by time", (&t.block_by_time, &prefix), expected.by_time, whole);
@@ -111,8 +108,8 @@ impl Expected {
         if head.is_untraced() {
             self.untraced.add(&keys::newest_first(chain, number), &[]);
         }
-        for (sum, groups) in self.groups.iter_mut().zip(block.rows.groups()) {
-            groups.for_each(|group| sum.add(&keys::in_block(chain, number, group), &[]));
+        if block.rows.has_body() {
+            self.bodies.add(&keys::block(chain, number), &[]);
         }
         for (address, index, direct) in block.rows.parties() {
             let sum = if direct { &mut self.wallet_txs } else { &mut self.wallet_internal };

@@ -20,6 +20,7 @@ use super::codec::Packed;
 use super::engine::Table;
 use super::open::Store;
 use super::read::View;
+use super::segments::check_files;
 use crate::Error;
 use crate::check::{CheckProgress, CheckReport, CheckedPart};
 use sum::Sum;
@@ -29,7 +30,7 @@ pub type ProgressFn<'a> = &'a (dyn Fn(CheckProgress) + Send + Sync);
 impl Store {
     pub fn check(&self, progress: ProgressFn) -> Result<CheckReport, Error> {
         let view = self.view()?;
-        let mut parts = vec![files::check(&view.tables)];
+        let mut parts = vec![files::check(&view.tables), check_files(&view)];
         let chains = chains_of(&view)?;
         let mut seen = blocks::Seen { progress, done: 0, total: 0 };
         for chain in &chains {
@@ -90,7 +91,7 @@ impl ChainCheck<'_> {
 fn chains_of(view: &View) -> Result<BTreeSet<ChainId>, Error> {
     let t = &view.tables;
     let mut chains = BTreeSet::new();
-    for table in [&t.coverage, &t.headers, &t.txs, &t.wallet_txs, &t.wallet_counts, &t.journal] {
+    for table in [&t.coverage, &t.headers, &t.bodies, &t.wallet_txs, &t.wallet_counts, &t.journal] {
         let mut from = Some(0u64);
         while let Some(at) = from {
             let mut rows = view.snapshot.range(table, at.to_be_bytes().to_vec()..);

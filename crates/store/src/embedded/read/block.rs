@@ -1,8 +1,9 @@
 //! Whole blocks and single transactions.
 
+use bytes::Bytes;
 use model::chain::ChainId;
 use model::proof::Proof;
-use model::raw::{Block, Frame, Log};
+use model::raw::{Block, Frame, Log, Receipt, Tx};
 
 use super::{BROKEN_HEADER, View};
 use crate::Error;
@@ -12,8 +13,8 @@ use crate::embedded::codec::groups;
 use crate::embedded::codec::rows::{
     TxPacker, TxRow, unpack_block_ref, unpack_frames, unpack_header, unpack_logs,
 };
-use crate::embedded::engine::Slice;
 use crate::embedded::keys;
+use crate::embedded::segments::{BodyReader, Kind};
 
 const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 
@@ -56,48 +57,35 @@ impl View {
             header,
             ..Block::default()
         };
-        let range = keys::in_block(chain, number, 0)..=keys::in_block(chain, number, u32::MAX);
         let mut packer = TxPacker::new(&summary.block_ref(), chain);
-        for item in self.snapshot.range(&self.tables.txs, range) {
-            let group = item.value()?;
-            let mut rest = group.as_ref();
-            unpack_block_ref(number, &mut rest).ok_or(BROKEN_TXS)?;
-            while !rest.is_empty() {
-                let index = block.txs.len() as u32;
-                let part = groups::take(&mut rest).ok_or(BROKEN_TXS)?;
-                let row = packer.unpack(index, part).ok_or(BROKEN_TXS)?;
-                if parts == BlockParts::Everything {
-                    block.receipts.push(self.with_logs(chain, number, index, &row)?);
+        let mut body = self.body(chain, number)?;
+        if let Some(body) = &mut body {
+            for (_, group) in body.rows(Kind::Txs)? {
+                let mut rest = group.as_ref();
+                unpack_block_ref(number, &mut rest).ok_or(BROKEN_TXS)?;
+                while !rest.is_empty() {
+                    let index = block.txs.len() as u32;
+                    let part = groups::take(&mut rest).ok_or(BROKEN_TXS)?;
+                    let row = packer.unpack(index, part).ok_or(BROKEN_TXS)?;
+                    if parts == BlockParts::Everything {
+                        block.receipts.push(with_logs(body, index, &row)?);
+                    }
+                    block.txs.push(row.tx);
                 }
-                block.txs.push(row.tx);
             }
         }
         if block.txs.len() != summary.tx_count as usize {
             return Err(BROKEN_TXS);
         }
         if parts == BlockParts::Everything && summary.has_traces {
-            let frames = (0..summary.tx_count).map(|i| self.frames(chain, number, i));
+            let mut frames = |index| match &mut body {
+                Some(body) => frames_of(body, index),
+                None => Ok(Vec::new()),
+            };
+            let frames = (0..summary.tx_count).map(&mut frames);
             block.traces = Some(frames.collect::<Result<_, _>>()?);
         }
         Ok(Some((block, summary.proof)))
-    }
-
-    fn with_logs(
-        &self,
-        chain: ChainId,
-        number: u64,
-        index: u32,
-        row: &TxRow,
-    ) -> Result<Option<model::raw::Receipt>, Error> {
-        let Some(mut receipt) = row.receipt.clone() else { return Ok(None) };
-        let logs = self.logs(chain, number, index, &row.tx)?;
-        if row.bloom_of_logs {
-            receipt.logs_bloom = Some(model::bloom::of_logs(&logs));
-        }
-        if receipt.logs.is_none() && !logs.is_empty() {
-            receipt.logs = Some(logs);
-        }
-        Ok(Some(receipt))
     }
 
     pub fn transaction(
@@ -116,28 +104,39 @@ impl View {
 
     /// Frames below the root, in the order they were entered.
     pub fn frames(&self, chain: ChainId, number: u64, index: u32) -> Result<Vec<Frame>, Error> {
-        let key = keys::in_block(chain, number, groups::of(index));
-        let row = self.snapshot.get(&self.tables.traces, key)?;
-        match row.as_ref().and_then(|row| groups::part_of(row, index)).filter(|p| !p.is_empty()) {
-            Some(part) => unpack_frames(part).ok_or(Error::Broken { what: "group of traces" }),
+        match self.body(chain, number)? {
+            Some(mut body) => frames_of(&mut body, index),
             None => Ok(Vec::new()),
         }
     }
+}
 
-    fn logs(
-        &self,
-        chain: ChainId,
-        number: u64,
-        index: u32,
-        tx: &model::raw::Tx,
-    ) -> Result<Vec<Log>, Error> {
-        let key = keys::in_block(chain, number, groups::of(index));
-        let row = self.snapshot.get(&self.tables.logs, key)?;
-        match row.as_ref().and_then(|row| groups::part_of(row, index)).filter(|p| !p.is_empty()) {
-            Some(part) => unpack_logs(tx, part).ok_or(Error::Broken { what: "group of logs" }),
-            None => Ok(Vec::new()),
-        }
+fn frames_of(body: &mut BodyReader, index: u32) -> Result<Vec<Frame>, Error> {
+    let row = body.group(Kind::Traces, groups::of(index))?;
+    match row.as_ref().and_then(|row| groups::part_of(row, index)).filter(|p| !p.is_empty()) {
+        Some(part) => unpack_frames(part).ok_or(Error::Broken { what: "group of traces" }),
+        None => Ok(Vec::new()),
     }
+}
+
+fn logs_of(body: &mut BodyReader, index: u32, tx: &Tx) -> Result<Vec<Log>, Error> {
+    let row = body.group(Kind::Logs, groups::of(index))?;
+    match row.as_ref().and_then(|row| groups::part_of(row, index)).filter(|p| !p.is_empty()) {
+        Some(part) => unpack_logs(tx, part).ok_or(Error::Broken { what: "group of logs" }),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn with_logs(body: &mut BodyReader, index: u32, row: &TxRow) -> Result<Option<Receipt>, Error> {
+    let Some(mut receipt) = row.receipt.clone() else { return Ok(None) };
+    let logs = logs_of(body, index, &row.tx)?;
+    if row.bloom_of_logs {
+        receipt.logs_bloom = Some(model::bloom::of_logs(&logs));
+    }
+    if receipt.logs.is_none() && !logs.is_empty() {
+        receipt.logs = Some(logs);
+    }
+    Ok(Some(receipt))
 }
 
 /// Reads transactions one by one and remembers the row of the last.
@@ -152,17 +151,15 @@ struct Group {
     place: (u64, u32),
     block: BlockRef,
     packer: TxPacker,
-    row: Slice,
+    row: Bytes,
 }
 
 impl TxReader<'_> {
     pub fn read(&mut self, number: u64, index: u32) -> Result<Option<StoredTx>, Error> {
         let place = (number, groups::of(index));
         if self.last.as_ref().is_none_or(|group| group.place != place) {
-            let key = keys::in_block(self.chain, number, place.1);
-            let Some(row) = self.view.snapshot.get(&self.view.tables.txs, key)? else {
-                return Ok(None);
-            };
+            let Some(mut body) = self.view.body(self.chain, number)? else { return Ok(None) };
+            let Some(row) = body.group(Kind::Txs, place.1)? else { return Ok(None) };
             let block = unpack_block_ref(number, &mut &*row).ok_or(BROKEN_TXS)?;
             let packer = TxPacker::new(&block, self.chain);
             self.last = Some(Group { place, block, packer, row });

@@ -10,12 +10,14 @@ mod wallet;
 use std::sync::Arc;
 
 use alloy_primitives::B256;
+use fjall::Database;
 use model::chain::ChainId;
 
 use super::codec::rows::{unpack_header, unpack_summary};
 use super::codec::unpack_coverage;
 use super::engine::Snapshot;
 use super::keys;
+use super::segments::Bodies;
 use super::tables::Tables;
 use crate::Error;
 use crate::block::BlockSummary;
@@ -26,9 +28,19 @@ const BROKEN_HEADER: Error = Error::Broken { what: "header" };
 pub struct View {
     pub snapshot: Snapshot,
     pub tables: Arc<Tables>,
+    pub bodies: Arc<Bodies>,
+    /// Keeps the files that the snapshot leads to.
+    _reading: Arc<()>,
 }
 
 impl View {
+    pub fn new(db: &Database, tables: &Arc<Tables>, bodies: &Arc<Bodies>) -> Self {
+        // Before the snapshot: what it leads to is not removed from here on.
+        let reading = bodies.reading();
+        let snapshot = Snapshot::of(db);
+        View { snapshot, tables: tables.clone(), bodies: bodies.clone(), _reading: reading }
+    }
+
     pub fn coverage(&self, chain: ChainId) -> Result<Coverage, Error> {
         match self.snapshot.get(&self.tables.coverage, keys::chain(chain))? {
             Some(row) => unpack_coverage(&row).ok_or(Error::Broken { what: "coverage" }),

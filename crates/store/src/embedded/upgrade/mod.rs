@@ -4,6 +4,7 @@
 //! is one atomic write together with how far it came, so an upgrade that is cut off goes on there.
 
 mod from_3;
+mod from_4;
 #[cfg(test)]
 mod tests;
 
@@ -28,7 +29,11 @@ fn run(open: &OpenDb, format: u32, progress: &dyn Fn(UpgradeProgress)) -> Result
         let rows_at_once = ROWS_AT_ONCE;
         from_3::run(&Upgrade { open, from: 3, rows_at_once, progress })?;
     }
-    Ok(())
+    if format < 5 {
+        let rows_at_once = from_4::BLOCKS_AT_ONCE;
+        from_4::run(&Upgrade { open, from: 4, rows_at_once, progress })?;
+    }
+    from_4::clear_old_tables(open)
 }
 
 /// What a step of an upgrade works with.

@@ -1,6 +1,7 @@
 //! One commit: rows to write and to remove, counts, coverage and journal entries, all in one atomic
 //! batch.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use alloy_primitives::map::HashSet;
@@ -19,6 +20,7 @@ use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::open_db::ChainAt;
 use crate::embedded::read::View;
+use crate::embedded::segments::{PackedBody, Place, SegmentChange};
 use crate::embedded::tables::Tables;
 use crate::generations::{Fingerprint, Generations};
 use crate::journal::{Entry, EntryKind, Origin, Version};
@@ -46,6 +48,8 @@ pub struct Batch<'a> {
     pub(super) chain: ChainId,
     origin: Origin,
     pub(super) ops: Vec<Op>,
+    /// Bodies that are written and removed.
+    segments: SegmentChange,
     /// Set by a removal: a key may then be written again, and only the last of the two counts.
     pub(super) removes: bool,
     pub(super) wallets: Vec<WalletRow>,
@@ -71,12 +75,14 @@ impl<'a> Batch<'a> {
         origin: Origin,
     ) -> Result<Self, Error> {
         let generations = view.generations(chain)?;
+        let segments = SegmentChange::new(&store.inner.database()?.segments, BTreeSet::new());
         Ok(Batch {
             store,
             tables: view.tables.clone(),
             chain,
             origin,
             ops: Vec::new(),
+            segments,
             removes: false,
             wallets: Vec::new(),
             new_pools: HashSet::default(),
@@ -135,7 +141,8 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn put_block(&mut self, block: PackedBlock) {
+    fn put_block(&mut self, mut block: PackedBlock) {
+        block.pack(self.chain, &[None, None, None]);
         let (chain, number) = (self.chain, block.head.number);
         let t = self.tables.clone();
         if block.head.is_untraced() {
@@ -146,13 +153,10 @@ impl<'a> Batch<'a> {
         self.put(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number), Vec::new());
         let rows = block.rows;
         self.note_wallets(number, &rows, 1);
-        self.put(&t.headers, keys::block(chain, number), rows.header);
-        for (table, groups) in [(&t.txs, rows.txs), (&t.logs, rows.logs), (&t.traces, rows.traces)]
-        {
-            for (group, row) in groups {
-                self.put(table, keys::in_block(chain, number, group), row);
-            }
+        if let Some(body) = &rows.body {
+            self.put_body(number, body);
         }
+        self.put(&t.headers, keys::block(chain, number), rows.header);
         self.generations.add_from(self.decoder);
         for generation in self.generations.written() {
             self.put_facts(generation, number, &rows.facts);
@@ -169,17 +173,35 @@ impl<'a> Batch<'a> {
         self.drop_key(&t.headers, keys::block(chain, number));
         self.drop_key(&t.block_by_hash, keys::by_hash(chain, block.head.hash));
         self.drop_key(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number));
-        let rows = block.rows;
-        for (table, groups) in
-            [(&t.txs, &rows.txs), (&t.logs, &rows.logs), (&t.traces, &rows.traces)]
-        {
-            for (group, _) in groups {
-                self.drop_key(table, keys::in_block(chain, number, *group));
-            }
-        }
-        self.note_wallets(number, &rows, -1);
+        self.drop_body(number, view)?;
+        self.note_wallets(number, &block.rows, -1);
         for generation in self.generations.written() {
             self.drop_facts(view, generation, number)?;
+        }
+        Ok(())
+    }
+
+    /// Near the head it stays with its row: it may be reverted, and a commit waits for the disk once. All others
+    /// are written where they stay.
+    fn put_body(&mut self, number: u64, body: &PackedBody) {
+        let (t, key) = (self.tables.clone(), keys::block(self.chain, number));
+        if self.origin == Origin::Head {
+            let row = [body.row(Place::Inline).pack(), body.bytes.clone()].concat();
+            self.put(&t.bodies, key, row);
+            self.put(&t.unfrozen, key, Vec::new());
+        } else {
+            let place = self.segments.append((self.chain, number), &body.bytes);
+            self.put(&t.bodies, key, body.row(place).pack());
+        }
+    }
+
+    fn drop_body(&mut self, number: u64, view: &View) -> Result<(), Error> {
+        let (t, key) = (self.tables.clone(), keys::block(self.chain, number));
+        let Some(body) = view.body(self.chain, number)? else { return Ok(()) };
+        self.drop_key(&t.bodies, key);
+        match body.row().place {
+            Place::Inline => self.drop_key(&t.unfrozen, key),
+            place => self.segments.free(place, body.row().body_bytes()),
         }
         Ok(())
     }
@@ -285,7 +307,8 @@ impl<'a> Batch<'a> {
             inner.versions.forget(self.chain);
         }
         let (chain, seq, newest) = (self.chain, self.seq, self.coverage.newest());
-        inner.write(self.ops, durability, Some(ChainAt { chain, seq, newest }))?;
+        let at = Some(ChainAt { chain, seq, newest });
+        inner.write_bodies(self.ops, self.segments, durability, at)?;
         for (generation, id) in self.new_pools {
             inner.known_pools.insert((chain, generation, id), ());
         }

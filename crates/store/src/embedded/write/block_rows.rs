@@ -1,5 +1,7 @@
 //! A block as rows. Pure: the same block gives the same rows, for writing and for removing.
 
+use std::sync::Arc;
+
 use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::facts::Facts;
@@ -10,6 +12,7 @@ use model::wallets::{Parties, parties};
 use crate::block::{BlockHead, BlockSummary, VerifiedBlock};
 use crate::embedded::codec::groups::{self, GROUP};
 use crate::embedded::codec::rows::{TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs};
+use crate::embedded::segments::{BodyGroups, Dictionary, PackedBody};
 
 /// A block ready to be written or removed.
 pub struct PackedBlock {
@@ -19,10 +22,9 @@ pub struct PackedBlock {
 
 pub struct BlockRows {
     pub(super) header: Vec<u8>,
-    /// By group, as are logs and traces.
-    pub(super) txs: Vec<(u32, Vec<u8>)>,
-    pub(super) logs: Vec<(u32, Vec<u8>)>,
-    pub(super) traces: Vec<(u32, Vec<u8>)>,
+    /// Transactions, logs and frames as long as they are not packed.
+    pub(super) groups: BodyGroups,
+    pub(super) body: Option<PackedBody>,
     pub(super) wallets: Vec<Party>,
     pub(super) facts: Facts,
 }
@@ -35,13 +37,13 @@ pub(super) struct Party {
 
 impl BlockRows {
     pub fn bytes(&self) -> usize {
-        let rows = self.txs.iter().chain(&self.logs).chain(&self.traces);
-        rows.map(|(_, row)| row.len()).sum::<usize>() + self.header.len() + self.wallets.len() * 28
+        let rows = self.groups.iter().flatten().map(|(_, row)| row.len()).sum::<usize>();
+        let body = self.body.as_ref().map_or(0, |body| body.bytes.len());
+        rows + body + self.header.len() + self.wallets.len() * 28
     }
 
-    /// The groups that have a row of transactions, logs, frames.
-    pub fn groups(&self) -> [impl Iterator<Item = u32> + use<'_>; 3] {
-        [&self.txs, &self.logs, &self.traces].map(|rows| rows.iter().map(|(group, _)| *group))
+    pub fn has_body(&self) -> bool {
+        self.body.is_some() || self.groups.iter().any(|rows| !rows.is_empty())
     }
 
     /// Who takes part in which transaction, and whether directly.
@@ -62,9 +64,8 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PackedBlock {
     };
     let mut rows = BlockRows {
         header: pack_header(&summary, &block.header),
-        txs: Vec::new(),
-        logs: Vec::new(),
-        traces: Vec::new(),
+        groups: BodyGroups::default(),
+        body: None,
         wallets: Vec::with_capacity(block.txs.len() * 2),
         facts,
     };
@@ -84,6 +85,23 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PackedBlock {
         has_traces: summary.has_traces,
     };
     PackedBlock { head, rows }
+}
+
+impl PackedBlock {
+    /// Packs the body, which needs no other block: many workers do it at once.
+    pub fn pack(&mut self, chain: ChainId, dictionaries: &[Option<Arc<Dictionary>>; 3]) {
+        if self.rows.body.is_none() {
+            let groups = std::mem::take(&mut self.rows.groups);
+            let body = PackedBody::pack((chain, self.head.number), &groups, dictionaries);
+            self.rows.body = Some(body).filter(|body| !body.is_empty());
+        }
+    }
+}
+
+/// The rows of a block's body by kind, before they are packed. For measuring.
+pub fn body_rows(chain: ChainId, verified: VerifiedBlock) -> [Vec<Vec<u8>>; 3] {
+    let groups = prepare(chain, verified).rows.groups;
+    groups.map(|rows| rows.into_iter().map(|(_, row)| row).collect())
 }
 
 /// The root repeats the transaction and is not kept; a block read back from the store has none, so
@@ -130,9 +148,10 @@ impl BlockRows {
                 }
             });
         }
-        self.txs.push((group, txs));
-        self.logs.extend(logs.row().map(|row| (group, row)));
-        self.traces.extend(traces.row().map(|row| (group, row)));
+        let [of_txs, of_logs, of_traces] = &mut self.groups;
+        of_txs.push((group, txs));
+        of_logs.extend(logs.row().map(|row| (group, row)));
+        of_traces.extend(traces.row().map(|row| (group, row)));
     }
 
     fn add_parties(&mut self, index: u32, parties: &Parties) {

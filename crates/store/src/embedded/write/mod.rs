@@ -15,13 +15,16 @@ mod prune;
 use model::chain::ChainId;
 use model::facts::Facts;
 
-pub use block_rows::{PackedBlock, prepare};
+pub use block_rows::{PackedBlock, body_rows, prepare};
 
+use super::engine::Durability;
 use super::open::Store;
 use super::read::View;
+use super::segments::{Dictionary, FREEZE_EVERY_BLOCKS, Kind, train};
 use crate::Error;
 use crate::block::VerifiedBlock;
 use crate::change::{ChangeOf, Committed};
+use crate::journal::Origin;
 use batch::Batch;
 
 impl Store {
@@ -30,8 +33,46 @@ impl Store {
         chain: ChainId,
         change: ChangeOf<PackedBlock>,
     ) -> Result<Committed, Error> {
-        let _one_at_a_time = self.one_at_a_time();
-        self.write_change(chain, change)
+        self.train_dictionaries(chain)?;
+        let is_due = |block: &PackedBlock| block.head.number.is_multiple_of(FREEZE_EVERY_BLOCKS);
+        let freezes = change.origin == Origin::Head && change.apply.iter().any(is_due);
+        let committed = {
+            let _one_at_a_time = self.one_at_a_time();
+            self.write_change(chain, change)?
+        };
+        if freezes && let Err(error) = self.freeze_old(chain) {
+            // It is stored all the same, and moved the next time.
+            tracing::warn!(chain.id = chain.0, %error, "bodies of older blocks could not be moved");
+        }
+        Ok(committed)
+    }
+
+    /// A block ready to be written, packed with what is known of its chain.
+    pub fn prepare(&self, chain: ChainId, block: VerifiedBlock) -> PackedBlock {
+        let mut block = prepare(chain, block);
+        let Ok(open) = self.inner.database() else { return block };
+        let dictionaries = open.bodies.newest_dictionaries(chain);
+        let unknown = Kind::ALL.into_iter().filter(|kind| kind.of(&dictionaries).is_none());
+        open.bodies.samples.add(chain, unknown, &block.rows.groups);
+        block.pack(chain, &dictionaries);
+        block
+    }
+
+    /// Once enough of a chain was seen.
+    fn train_dictionaries(&self, chain: ChainId) -> Result<(), Error> {
+        let open = self.inner.database()?;
+        for (kind, sample) in open.bodies.samples.take_full(chain) {
+            let Some(bytes) = train(&sample) else { continue };
+            let _one_at_a_time = self.one_at_a_time();
+            let id = open.bodies.next_dictionary_id();
+            let row = Dictionary::pack_row((chain, kind), &bytes);
+            let table = &open.tables.dictionaries;
+            self.put(table, &id.to_be_bytes(), Some(row), Durability::Disk)?;
+            // Bodies that lead to it may be on disk before a bulk load is.
+            self.persist()?;
+            open.bodies.add_dictionary(Dictionary::new(id, (chain, kind), &bytes));
+        }
+        Ok(())
     }
 
     fn write_change(

@@ -55,6 +55,7 @@ impl Store {
     }
 
     pub fn reclaim(&self) -> Result<(), Error> {
+        self.sweep_segments()?;
         self.inner.database()?.reclaim().map_err(|failure| failure.error)
     }
 }

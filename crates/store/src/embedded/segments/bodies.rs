@@ -1,0 +1,100 @@
+//! What is needed to read bodies, for as many readers as there are: files, dictionaries, and frames that
+//! were unpacked lately.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use bytes::Bytes;
+use model::chain::ChainId;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use super::dictionary::Dictionary;
+use super::files::SegmentFiles;
+use super::kind::Kind;
+use super::samples::Samples;
+use crate::Error;
+use crate::embedded::engine::{Snapshot, Table};
+
+/// A frame is about so large, unpacked.
+const FRAME_BYTES_GUESS: u64 = 16 << 10;
+
+pub struct Bodies {
+    pub files: SegmentFiles,
+    pub samples: Samples,
+    dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
+    /// By segment and offset.
+    pub frames: Cache<(u64, u64), Bytes, FrameWeight>,
+    /// Held by all views that were taken since a segment was last removed.
+    readers: Mutex<Arc<()>>,
+}
+
+#[derive(Clone)]
+pub struct FrameWeight;
+
+impl Weighter<(u64, u64), Bytes> for FrameWeight {
+    fn weight(&self, _: &(u64, u64), frame: &Bytes) -> u64 {
+        frame.len() as u64 + 64
+    }
+}
+
+impl Bodies {
+    /// `data` is the data folder, or one that has links to its files.
+    pub fn open(
+        data: &Path,
+        (snapshot, dictionaries): (&Snapshot, &Table),
+        cache_bytes: u64,
+    ) -> Result<Self, Error> {
+        let mut known = BTreeMap::new();
+        for item in snapshot.iter(dictionaries) {
+            let (key, row) = item.into_inner()?;
+            let id = key.as_ref().try_into().map(u32::from_be_bytes).ok();
+            let dictionary = id.and_then(|id| Dictionary::unpack_row(id, &row));
+            let dictionary = dictionary.ok_or(Error::Broken { what: "dictionary" })?;
+            known.insert(dictionary.id, Arc::new(dictionary));
+        }
+        let items = usize::try_from(cache_bytes / FRAME_BYTES_GUESS).unwrap_or(1).max(16);
+        Ok(Bodies {
+            files: SegmentFiles::new(data),
+            samples: Samples::default(),
+            dictionaries: RwLock::new(known),
+            frames: Cache::with_weighter(items, cache_bytes, FrameWeight),
+            readers: Mutex::default(),
+        })
+    }
+
+    pub fn dictionary(&self, id: u32) -> Option<Arc<Dictionary>> {
+        self.dictionaries.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+
+    /// Those that new bodies of a chain are packed with.
+    pub fn newest_dictionaries(&self, chain: ChainId) -> [Option<Arc<Dictionary>>; 3] {
+        let known = self.dictionaries.read().unwrap_or_else(PoisonError::into_inner);
+        Kind::ALL.map(|kind| {
+            let mut newest_first = known.values().rev();
+            newest_first.find(|it| (it.chain, it.kind) == (chain, kind)).cloned()
+        })
+    }
+
+    pub fn next_dictionary_id(&self) -> u32 {
+        let known = self.dictionaries.read().unwrap_or_else(PoisonError::into_inner);
+        known.last_key_value().map_or(1, |(newest, _)| newest + 1)
+    }
+
+    /// Its row must be on disk: bodies that are packed with it are lost without it.
+    pub fn add_dictionary(&self, dictionary: Dictionary) {
+        let mut known = self.dictionaries.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(dictionary.id, Arc::new(dictionary));
+    }
+
+    /// To be held by whoever reads, and taken before the snapshot that leads to bodies.
+    pub fn reading(&self) -> Arc<()> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What is held by all who may still read what nothing leads to from now on.
+    pub fn end_of_readers(&self) -> Arc<()> {
+        std::mem::take(&mut *self.readers.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

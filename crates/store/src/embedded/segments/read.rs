@@ -1,0 +1,193 @@
+//! Reads groups of rows out of bodies.
+
+use bytes::Bytes;
+use model::chain::ChainId;
+
+use super::body_row::{BodyRow, FrameRef, Place};
+use super::frame_hash::{FrameOf, HASH_BYTES, frame_hash};
+use super::kind::Kind;
+use super::pack::{PackedBody, rows_of_frame, unpack_frame};
+use super::record::HEADER_BYTES;
+use crate::Error;
+use crate::embedded::engine::Slice;
+use crate::embedded::keys;
+use crate::embedded::read::View;
+
+const BROKEN: Error = Error::Broken { what: "body of a block" };
+
+/// The body of one block; remembers the last frame of each kind.
+pub struct BodyReader<'a> {
+    view: &'a View,
+    chain: ChainId,
+    number: u64,
+    row: BodyRow,
+    /// The engine's row, and where in it an inline body begins.
+    stored: Slice,
+    inline_from: usize,
+    last: [Option<(FrameRef, Bytes)>; 3],
+}
+
+/// A row of a body under the key that it had in a table of its own.
+pub type KeyAndRow = ([u8; 20], Bytes);
+
+impl View {
+    /// None for a block without transactions, and for one that is not stored.
+    pub fn body(&self, chain: ChainId, number: u64) -> Result<Option<BodyReader<'_>>, Error> {
+        let stored = self.snapshot.get(&self.tables.bodies, keys::block(chain, number))?;
+        stored.map(|stored| BodyReader::new(self, (chain, number), stored)).transpose()
+    }
+
+    /// All rows of a kind, of blocks whose keys begin so, sorted by key.
+    pub fn body_rows<'a>(
+        &'a self,
+        kind: Kind,
+        prefix: &[u8],
+    ) -> impl Iterator<Item = Result<KeyAndRow, Error>> + 'a {
+        let bodies = self.snapshot.prefix(&self.tables.bodies, prefix);
+        bodies.flat_map(move |item| {
+            let rows = item.into_inner().and_then(|(key, stored)| {
+                let place = block_of_key(&key).ok_or(BROKEN)?;
+                BodyReader::new(self, place, stored)?.rows(kind)
+            });
+            match rows {
+                Ok(rows) => rows.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            }
+        })
+    }
+}
+
+/// Chain and number of a `block` key.
+pub fn block_of_key(key: &[u8]) -> Option<(ChainId, u64)> {
+    let (chain, number) = key.split_first_chunk::<8>()?;
+    Some((ChainId(u64::from_be_bytes(*chain)), u64::from_be_bytes(number.try_into().ok()?)))
+}
+
+impl<'a> BodyReader<'a> {
+    fn new(view: &'a View, (chain, number): (ChainId, u64), stored: Slice) -> Result<Self, Error> {
+        let (row, body) = BodyRow::unpack(&stored).ok_or(BROKEN)?;
+        let inline_from = stored.len() - body.len();
+        let last = [None, None, None];
+        Ok(BodyReader { view, chain, number, row, stored, inline_from, last })
+    }
+
+    pub fn row(&self) -> &BodyRow {
+        &self.row
+    }
+
+    /// None where the group has no row of this kind.
+    pub fn group(&mut self, kind: Kind, group: u32) -> Result<Option<Bytes>, Error> {
+        let Some((frame, start)) = self.row.frame_of(kind, group) else { return Ok(None) };
+        let (frame, start) = (*frame, start);
+        let raw = match kind.of(&self.last) {
+            Some((known, raw)) if *known == frame => raw.clone(),
+            _ => self.unpacked(&frame, start)?,
+        };
+        let rows = rows_of_frame(&frame, &raw);
+        let mut found = None;
+        for row in rows {
+            let (at, row) = row.ok_or(BROKEN)?;
+            if at >= group {
+                found = (at == group).then(|| raw.slice_ref(row));
+                break;
+            }
+        }
+        *kind.of_mut(&mut self.last) = Some((frame, raw));
+        Ok(found)
+    }
+
+    /// All rows of a kind.
+    pub fn rows(&self, kind: Kind) -> Result<Vec<KeyAndRow>, Error> {
+        let mut all = Vec::new();
+        for (frame, start) in self.row.placed().filter(|(frame, _)| frame.kind == kind) {
+            let raw = self.unpacked(frame, start)?;
+            for row in rows_of_frame(frame, &raw) {
+                let (group, row) = row.ok_or(BROKEN)?;
+                all.push((keys::in_block(self.chain, self.number, group), raw.slice_ref(row)));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The body as it lies, each frame looked at: what is moved is not damaged.
+    pub fn packed(&self) -> Result<PackedBody, Error> {
+        let mut bytes = Vec::new();
+        for (frame, start) in self.row.placed() {
+            let packed = self.stored_frame(frame, start)?;
+            let of = self.of(frame);
+            bytes.extend_from_slice(&frame_hash(of, frame, &packed));
+            bytes.extend_from_slice(&packed);
+        }
+        let BodyRow { dictionaries, frames, .. } = self.row.clone();
+        Ok(PackedBody { dictionaries, frames, bytes })
+    }
+
+    fn of(&self, frame: &FrameRef) -> FrameOf {
+        let dictionary = *frame.kind.of(&self.row.dictionaries);
+        FrameOf { chain: self.chain, number: self.number, dictionary }
+    }
+
+    fn unpacked(&self, frame: &FrameRef, start: u64) -> Result<Bytes, Error> {
+        let frames = &self.view.bodies.frames;
+        let place = match self.row.place {
+            Place::Segment { id, offset } => Some((id, offset + HEADER_BYTES + start)),
+            Place::Inline => None,
+        };
+        if let Some(known) = place.and_then(|place| frames.get(&place)) {
+            return Ok(known);
+        }
+        let packed = self.stored_frame(frame, start)?;
+        let id = *frame.kind.of(&self.row.dictionaries);
+        let dictionary = self.view.bodies.dictionary(id);
+        if id != 0 && dictionary.is_none() {
+            return Err(Error::Broken { what: "dictionary" });
+        }
+        let raw = unpack_frame(frame, &packed, dictionary.as_deref()).ok_or(BROKEN)?;
+        let raw = Bytes::from(raw);
+        if let Some(place) = place {
+            frames.insert(place, raw.clone());
+        }
+        Ok(raw)
+    }
+
+    /// Without its hash, which it has.
+    fn stored_frame(&self, frame: &FrameRef, start: u64) -> Result<Vec<u8>, Error> {
+        let length = HASH_BYTES + frame.packed_bytes as usize;
+        let mut stored = match self.row.place {
+            Place::Inline => {
+                let from = self.inline_from + start as usize;
+                self.stored.get(from..from + length).ok_or(BROKEN)?.to_vec()
+            }
+            Place::Segment { id, offset } => {
+                let files = &self.view.bodies.files;
+                let read = files.read(id, offset + HEADER_BYTES + start, length);
+                read.map_err(|error| unreadable(files.path(id), error))?
+            }
+        };
+        let packed = stored.split_off(HASH_BYTES);
+        if stored == frame_hash(self.of(frame), frame, &packed) {
+            return Ok(packed);
+        }
+        Err(match self.row.place {
+            Place::Inline => BROKEN,
+            Place::Segment { id, offset } => {
+                let what = format!(
+                    "block {} at byte {} is not what was written",
+                    self.number,
+                    offset + HEADER_BYTES + start
+                );
+                Error::Damaged { file: self.view.bodies.files.path(id), what }
+            }
+        })
+    }
+}
+
+fn unreadable(file: std::path::PathBuf, error: std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => Error::Damaged { file, what: "it is missing".to_owned() },
+        std::io::ErrorKind::UnexpectedEof => {
+            Error::Damaged { file, what: "it ends before what is stored in it".to_owned() }
+        }
+        _ => crate::embedded::engine::failed("read", &file, fjall::Error::Io(error)),
+    }
+}

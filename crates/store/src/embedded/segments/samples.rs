@@ -1,0 +1,70 @@
+//! Rows of a chain's first blocks, from which its dictionaries are trained.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use alloy_primitives::map::HashSet;
+use model::chain::ChainId;
+
+use super::kind::Kind;
+use super::pack::BodyGroups;
+
+/// Of one kind. More makes training longer and dictionaries hardly better.
+const SAMPLE_BYTES: usize = 2 << 20;
+const DICTIONARY_BYTES: usize = 112 << 10;
+
+#[derive(Default)]
+pub struct Samples {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    taken: HashMap<(ChainId, Kind), Sample>,
+    /// Once is enough: a chain whose rows cannot be learned from is left alone.
+    done: HashSet<(ChainId, Kind)>,
+}
+
+#[derive(Default)]
+pub struct Sample {
+    rows: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl Samples {
+    /// `kinds` are those that have no dictionary.
+    pub fn add(&self, chain: ChainId, kinds: impl IntoIterator<Item = Kind>, groups: &BodyGroups) {
+        for kind in kinds {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            if state.done.contains(&(chain, kind)) {
+                continue;
+            }
+            let sample = state.taken.entry((chain, kind)).or_default();
+            for (_, row) in kind.of(groups) {
+                if sample.bytes < SAMPLE_BYTES {
+                    sample.bytes += row.len();
+                    sample.rows.push(row.clone());
+                }
+            }
+        }
+    }
+
+    /// Samples that are large enough; each is given once.
+    pub fn take_full(&self, chain: ChainId) -> Vec<(Kind, Sample)> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut full = Vec::new();
+        for kind in Kind::ALL {
+            let is_full = |sample: &Sample| sample.bytes >= SAMPLE_BYTES;
+            if state.taken.get(&(chain, kind)).is_some_and(is_full) {
+                full.extend(state.taken.remove(&(chain, kind)).map(|sample| (kind, sample)));
+                state.done.insert((chain, kind));
+            }
+        }
+        full
+    }
+}
+
+/// None where nothing can be learned from it.
+pub fn train(sample: &Sample) -> Option<Vec<u8>> {
+    zstd::dict::from_samples(&sample.rows, DICTIONARY_BYTES).ok()
+}
