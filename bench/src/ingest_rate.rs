@@ -1,6 +1,7 @@
 //! (a) Ingest from a local node against cryo extracting the same blocks from the same node, and
 //! (d) what is left on disk of each transaction.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -127,15 +128,24 @@ cryo.freeze(['blocks', 'transactions', 'logs'], rpc=sys.argv[1], blocks=[sys.arg
 
 fn extract(options: &Options, python: &Path) -> Result<Run> {
     let folder = tempfile::tempdir()?;
-    let range = format!("1:{}", options.blocks + 1);
+    let seconds = extract_into(folder.path(), &options.node, python, 1..options.blocks + 1)?;
+    Ok(Run { seconds, usage: Usage::default(), disk_bytes: folder_bytes(folder.path()) })
+}
+
+/// Says how many seconds it took.
+pub fn extract_range(node: &str, python: &Path, blocks: Range<u64>) -> Result<f64> {
+    extract_into(tempfile::tempdir()?.path(), node, python, blocks)
+}
+
+fn extract_into(folder: &Path, node: &str, python: &Path, blocks: Range<u64>) -> Result<f64> {
+    let range = format!("{}:{}", blocks.start, blocks.end);
     let start = Instant::now();
     let mut command = Command::new(python);
-    command.args(["-c", EXTRACT, &options.node, &range]).arg(folder.path());
+    command.args(["-c", EXTRACT, node, &range]).arg(folder);
     let output = command.stdout(Stdio::null()).output().context("cannot run cryo")?;
     let why = String::from_utf8_lossy(&output.stderr);
     anyhow::ensure!(output.status.success(), "cryo failed: {}: {why}", output.status);
-    let seconds = start.elapsed().as_secs_f64();
-    Ok(Run { seconds, usage: Usage::default(), disk_bytes: folder_bytes(folder.path()) })
+    Ok(start.elapsed().as_secs_f64())
 }
 
 /// What both nodes below put into a block.
@@ -168,7 +178,21 @@ pub async fn node(synthchain: Option<(PathBuf, PathBuf)>, blocks: u64) -> Result
 }
 
 fn start_synthchain(binary: &Path, baked: &Path, port: u16) -> Result<Process> {
+    start_generator(binary, ("--baked", baked), port)
+}
+
+fn start_generator(binary: &Path, (from, folder): (&str, &Path), port: u16) -> Result<Process> {
     let mut command = Command::new(binary);
-    command.arg("serve").arg("--baked").arg(baked).arg("--port").arg(port.to_string());
+    command.arg("serve").arg(from).arg(folder).arg("--port").arg(port.to_string());
     Process::start(command.stdout(Stdio::null()))
+}
+
+/// The rig's generator, writing answers as they are asked for: blocks of millions of transactions, all at once on
+/// disk as answers, would be larger than most disks.
+pub async fn generator(binary: &Path, chain: &Path) -> Result<(String, Process)> {
+    let port = free_port()?;
+    let process = start_generator(binary, ("--dir", chain), port)?;
+    let url = format!("http://127.0.0.1:{port}");
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    Ok((url, process))
 }

@@ -5,6 +5,7 @@ mod big_wallet;
 mod decode_rate;
 mod head_latency;
 mod ingest_rate;
+mod layout;
 mod load;
 mod machine;
 mod packing;
@@ -17,6 +18,8 @@ mod sizes;
 mod stages;
 mod storm;
 mod streams;
+mod sustained;
+mod sustained_reads;
 mod trades;
 
 use std::path::PathBuf;
@@ -93,6 +96,32 @@ enum Command {
     },
     /// (j) Rows of real blocks: how small they become, and what that costs
     Packing,
+    /// (l) Ingest that lasts, in tenths, against cryo; then reads from what is there
+    Sustained {
+        #[arg(long)]
+        headwater: PathBuf,
+        /// The rig's generator, and the folder of a chain that it made
+        #[arg(long)]
+        synthchain: PathBuf,
+        #[arg(long)]
+        chain: PathBuf,
+        #[arg(long)]
+        cryo_python: Option<PathBuf>,
+        #[arg(long, default_value_t = 100_000)]
+        blocks: u64,
+        #[arg(long)]
+        traces: bool,
+        /// Where the store lies
+        #[arg(long, default_value = ".")]
+        folder: PathBuf,
+    },
+    /// (k) Ways to lay out what never changes of a block
+    Layout {
+        #[arg(long, default_value = ".")]
+        folder: PathBuf,
+        #[arg(long, default_value_t = 3_000)]
+        blocks: u64,
+    },
     /// (i) A client's answers while strangers hold connections, against its answers without them
     Storm {
         #[arg(long)]
@@ -160,7 +189,31 @@ fn main() -> Result<()> {
             Command::Trades { headwater, huge } => trades::run(&headwater, huge).await,
             Command::Latency { headwater, blocks } => head_latency::run(&headwater, blocks).await,
             Command::Decode { rounds } => decode_rate::run(rounds),
+            Command::Sustained {
+                headwater,
+                synthchain,
+                chain,
+                cryo_python,
+                blocks,
+                traces,
+                folder,
+            } => {
+                let (node, _generator) = ingest_rate::generator(&synthchain, &chain).await?;
+                let txs_per_block = ingest_rate::TXS_PER_BLOCK;
+                let traces = if traces { "auto" } else { "off" };
+                sustained::run(&sustained::Options {
+                    headwater,
+                    node,
+                    blocks,
+                    txs_per_block,
+                    traces,
+                    cryo_python,
+                    folder,
+                })
+                .await
+            }
             Command::Packing => packing::run(),
+            Command::Layout { folder, blocks } => layout::run(&folder, blocks),
             Command::Price { headwater } => price::run(&headwater).await,
             Command::Storm { headwater, strangers, seconds, file_limit } => {
                 let lasts = std::time::Duration::from_secs(seconds);

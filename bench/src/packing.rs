@@ -19,24 +19,17 @@ const KINDS: [&str; 3] = ["txs", "logs", "traces"];
 const ROUNDS: usize = 5;
 
 /// Rows of one kind, block by block.
-type Rows = Vec<Vec<Vec<u8>>>;
+pub type Rows = Vec<Vec<Vec<u8>>>;
 
 pub fn run() -> Result<()> {
-    let Some(fixtures) = testkit::fixtures::fixtures_dir() else {
-        testkit::fixtures::skip("packing real blocks");
-        return Ok(());
-    };
-    let folder = fixtures.join("blocks-mainnet");
-    let chain = ChainTable::builtin()?.find("eth").context("eth")?.id;
-    let (measured, measured_txs) = rows(&folder, chain, "contig-")?;
-    let (training, training_txs) = rows(&folder, chain, "single")?;
+    let Some((measured, training, txs)) = recorded()? else { return Ok(()) };
     say(&format!(
-        "packing: {measured_txs} transactions of neighbouring blocks; dictionaries of {training_txs} of others; best of {ROUNDS}"
+        "packing: {txs} transactions of neighbouring blocks, dictionaries of others; best of {ROUNDS}"
     ))?;
     for (kind, name) in KINDS.iter().enumerate() {
         let (rows, others) =
             (measured.get(kind).context(*name)?, training.get(kind).context(*name)?);
-        measure(name, rows, others, measured_txs)?;
+        measure(name, rows, others, txs)?;
     }
     Ok(())
 }
@@ -162,6 +155,19 @@ fn pack(frames: &[Vec<u8>], dictionary: Option<&[u8]>, level: i32) -> Result<Cos
         cost.bytes = packed.iter().map(Vec::len).sum();
     }
     Ok(cost)
+}
+
+/// Rows of neighbouring blocks and of others, and how many transactions the first have.
+pub fn recorded() -> Result<Option<([Rows; 3], [Rows; 3], usize)>> {
+    let Some(fixtures) = testkit::fixtures::fixtures_dir() else {
+        testkit::fixtures::skip("packing real blocks");
+        return Ok(None);
+    };
+    let folder = fixtures.join("blocks-mainnet");
+    let chain = ChainTable::builtin()?.find("eth").context("eth")?.id;
+    let (measured, txs) = rows(&folder, chain, "contig-")?;
+    let (training, _) = rows(&folder, chain, "single")?;
+    Ok(Some((measured, training, txs)))
 }
 
 /// The rows of all blocks in folders of that name, by kind, and how many transactions there are.

@@ -39,6 +39,28 @@ impl Process {
         Usage { cpu_s: (field(11) + field(12)) / 100.0, peak_mib: peak / 1024.0 }
     }
 
+    /// Processor seconds of each of its threads, by name.
+    pub fn threads(&self) -> Vec<(String, f64)> {
+        let folder = format!("/proc/{}/task", self.child.id());
+        let tasks = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let stats = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok());
+        let thread = |stat: String| {
+            let (front, rest) = stat.rsplit_once(") ")?;
+            let name = front.split_once('(')?.1.to_owned();
+            let ticks = |i: usize| rest.split(' ').nth(i).and_then(|text| text.parse::<f64>().ok());
+            Some((name, (ticks(11)? + ticks(12)?) / 100.0))
+        };
+        stats.filter_map(thread).collect()
+    }
+
+    /// By its name, without SIG.
+    pub fn signal(&self, name: &str) -> Result<()> {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status()?;
+        anyhow::ensure!(sent.success(), "SIG{name} could not be sent");
+        Ok(())
+    }
+
     /// SIGTERM, then wait.
     pub fn stop(mut self) -> Result<()> {
         let id = self.child.id().to_string();

@@ -167,6 +167,9 @@ impl OpenDb {
             let (table, key) = (self.tables.segments.clone(), Slice::from(id.to_be_bytes()));
             ops.push(Op { table, key, value: row.map(SegmentRow::pack) });
         }
+        // A file goes once nothing on disk leads to it, however little is waited for otherwise.
+        let removes = change.rows().any(|(_, row)| row.is_none());
+        let durability = if removes { Durability::Disk } else { durability };
         self.write(ops, durability, at)?;
         self.segments.settle(change);
         Ok(())

@@ -11,6 +11,8 @@ use crate::unpack::unpack;
 
 const FORMAT_3: (&[u8], &str) =
     (include_bytes!("../formats/3/store.tar.gz"), include_str!("../formats/3/answers.txt"));
+const FORMAT_4: (&[u8], &str) =
+    (include_bytes!("../formats/4/store.tar.gz"), include_str!("../formats/4/answers.txt"));
 
 /// What the build that wrote the store said of one chain.
 #[derive(Debug, PartialEq)]
@@ -92,8 +94,17 @@ async fn check_goes_on(store: &Store, chain: ChainId) {
 
 #[tokio::test]
 async fn a_store_of_format_3_is_brought_up_once_and_answers_as_before() {
+    brought_up_once(FORMAT_3).await;
+}
+
+#[tokio::test]
+async fn a_store_of_format_4_is_brought_up_once_and_answers_as_before() {
+    brought_up_once(FORMAT_4).await;
+}
+
+async fn brought_up_once((packed, told_before): (&[u8], &str)) {
     let dir = tempfile::tempdir().unwrap();
-    unpack(FORMAT_3.0, dir.path());
+    unpack(packed, dir.path());
     let (store, told) = open(dir.path()).await;
     let last = told.last().unwrap();
     assert_eq!((last.from_format, last.to_format), (4, 5));
@@ -101,7 +112,7 @@ async fn a_store_of_format_3_is_brought_up_once_and_answers_as_before() {
     for steps in told.chunk_by(|a, b| a.from_format == b.from_format) {
         assert!(steps.windows(2).all(|pair| pair[0].done <= pair[1].done), "{told:?}");
     }
-    let all = answers(FORMAT_3.1);
+    let all = answers(told_before);
     assert_eq!(all.len(), 2);
     for expected in &all {
         check(&store, expected).await;
@@ -116,4 +127,6 @@ async fn a_store_of_format_3_is_brought_up_once_and_answers_as_before() {
         check(&store, expected).await;
         check_goes_on(&store, ChainId(expected.chain)).await;
     }
+    let report = store.check(|_| ()).await.unwrap();
+    assert!(report.holds(), "{report:?}");
 }

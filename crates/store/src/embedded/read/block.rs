@@ -143,26 +143,31 @@ fn with_logs(body: &mut BodyReader, index: u32, row: &TxRow) -> Result<Option<Re
 pub struct TxReader<'a> {
     view: &'a View,
     chain: ChainId,
-    last: Option<Group>,
+    last: Option<Group<'a>>,
 }
 
-struct Group {
+struct Group<'a> {
     /// Block number and group.
     place: (u64, u32),
     block: BlockRef,
     packer: TxPacker,
     row: Bytes,
+    body: BodyReader<'a>,
 }
 
 impl TxReader<'_> {
     pub fn read(&mut self, number: u64, index: u32) -> Result<Option<StoredTx>, Error> {
         let place = (number, groups::of(index));
         if self.last.as_ref().is_none_or(|group| group.place != place) {
-            let Some(mut body) = self.view.body(self.chain, number)? else { return Ok(None) };
+            let body = match self.last.take() {
+                Some(group) if group.place.0 == number => Some(group.body),
+                _ => self.view.body(self.chain, number)?,
+            };
+            let Some(mut body) = body else { return Ok(None) };
             let Some(row) = body.group(Kind::Txs, place.1)? else { return Ok(None) };
             let block = unpack_block_ref(number, &mut &*row).ok_or(BROKEN_TXS)?;
             let packer = TxPacker::new(&block, self.chain);
-            self.last = Some(Group { place, block, packer, row });
+            self.last = Some(Group { place, block, packer, row, body });
         }
         let Some(group) = &mut self.last else { return Ok(None) };
         let mut rest = group.row.as_ref();
@@ -170,5 +175,13 @@ impl TxReader<'_> {
         let Some(part) = groups::part_of(rest, index) else { return Ok(None) };
         let TxRow { tx, receipt, .. } = group.packer.unpack(index, part).ok_or(BROKEN_TXS)?;
         Ok(Some(StoredTx { block: group.block, index, tx, receipt, frames: None }))
+    }
+
+    /// Frames below the root of a transaction; quick for one of the block that was read last.
+    pub fn frames(&mut self, number: u64, index: u32) -> Result<Vec<Frame>, Error> {
+        match &mut self.last {
+            Some(group) if group.place.0 == number => frames_of(&mut group.body, index),
+            _ => self.view.frames(self.chain, number, index),
+        }
     }
 }

@@ -26,7 +26,7 @@ impl View {
             for (number, index) in page.places {
                 let mut tx = reader.read(number, index)?.ok_or(BROKEN)?;
                 if q.with_internal {
-                    tx.frames = Some(self.frames(q.chain, number, index)?);
+                    tx.frames = Some(reader.frames(number, index)?);
                 }
                 txs.push(tx);
             }

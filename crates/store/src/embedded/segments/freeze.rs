@@ -90,7 +90,13 @@ impl Store {
             match body.row().place {
                 Place::Inline => ops.push(unfrozen),
                 Place::Segment { id, .. } if from.contains(&id) => {}
-                Place::Segment { .. } => continue,
+                // Moved by somebody else, or written again.
+                Place::Segment { .. } => {
+                    if from.is_empty() {
+                        ops.push(unfrozen);
+                    }
+                    continue;
+                }
             }
             let packed = body.packed()?;
             change.free(body.row().place, body.row().body_bytes());

@@ -20,13 +20,14 @@ pub struct Segments {
     /// One that has reached this is not appended to.
     pub(super) segment_bytes: u64,
     state: Mutex<State>,
+    /// The file that was appended to last. Held while the disk is waited for; whoever only wants to know how large
+    /// segments are does not need it.
+    appending: Mutex<Option<(u64, File)>>,
 }
 
 struct State {
     rows: BTreeMap<u64, SegmentRow>,
     next_id: u64,
-    /// The file that was appended to last.
-    appending: Option<(u64, File)>,
     /// Segments that nothing leads to, oldest first, with who may still read them.
     doomed: VecDeque<(Weak<()>, u64)>,
 }
@@ -65,13 +66,10 @@ impl Segments {
                 tracing::warn!(file = %path.display(), %error, "a segment that nothing leads to stays");
             }
         }
-        let state = State {
-            next_id: newest.map_or(1, |newest| newest + 1),
-            rows,
-            appending: None,
-            doomed: VecDeque::new(),
-        };
-        Ok(Segments { bodies, segment_bytes, state: Mutex::new(state) })
+        let state =
+            State { next_id: newest.map_or(1, |newest| newest + 1), rows, doomed: VecDeque::new() };
+        let (state, appending) = (Mutex::new(state), Mutex::new(None));
+        Ok(Segments { bodies, segment_bytes, state, appending })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -110,14 +108,12 @@ impl Segments {
 
     /// Everything that the change leads to is on disk when this returns. Nothing leads to it yet.
     pub fn append(&self, change: &SegmentChange) -> Result<(), AppendFailure> {
-        let mut state = self.state();
+        let mut appending = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, (offset, bytes)) in &change.appends {
-            let appended = state.append(&self.bodies, *id, *offset, bytes);
-            appended.map_err(|error| {
-                // What it wrote of it is cut off by whoever opens it next.
-                state.appending = None;
-                AppendFailure { path: self.bodies.files.path(*id), error }
-            })?;
+            // Where it fails, what it wrote is cut off when the file is opened to be appended to again.
+            let appended = append(&self.bodies, &mut appending, (*id, *offset), bytes);
+            let path = || self.bodies.files.path(*id);
+            appended.map_err(|error| AppendFailure { path: path(), error })?;
         }
         Ok(())
     }
@@ -132,10 +128,13 @@ impl Segments {
         if gone.is_empty() {
             return;
         }
+        // An open file would keep its room.
+        let mut appending = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
+        appending.take_if(|(open, _)| gone.contains(open));
+        drop(appending);
         let readers = self.bodies.end_of_readers();
         for id in gone {
             state.rows.remove(&id);
-            state.appending.take_if(|(open, _)| *open == id);
             state.doomed.push_back((Arc::downgrade(&readers), id));
         }
         drop((readers, state));
@@ -159,21 +158,20 @@ impl Segments {
     }
 }
 
-impl State {
-    fn append(
-        &mut self,
-        bodies: &Bodies,
-        id: u64,
-        offset: u64,
-        bytes: &[u8],
-    ) -> std::io::Result<()> {
-        if self.appending.as_ref().is_none_or(|(open, _)| *open != id) {
-            self.appending = Some((id, bodies.files.open_to_append(id, offset)?));
-        }
-        let Some((_, file)) = &self.appending else { return Ok(()) };
-        file.write_all_at(bytes, offset)?;
-        file.sync_data()
-    }
+fn append(
+    bodies: &Bodies,
+    appending: &mut Option<(u64, File)>,
+    (id, offset): (u64, u64),
+    bytes: &[u8],
+) -> std::io::Result<()> {
+    let file = match appending.take() {
+        Some((open, file)) if open == id => file,
+        _ => bodies.files.open_to_append(id, offset)?,
+    };
+    file.write_all_at(bytes, offset)?;
+    file.sync_data()?;
+    *appending = Some((id, file));
+    Ok(())
 }
 
 fn check_length(bodies: &Bodies, id: u64, bytes: u64) -> Result<(), Error> {
