@@ -125,19 +125,17 @@ impl Segments {
         let gone: Vec<u64> =
             change.rows().filter(|(_, row)| row.is_none()).map(|(id, _)| id).collect();
         state.rows.extend(change.rows);
-        if gone.is_empty() {
-            return;
+        if !gone.is_empty() {
+            // An open file would keep its room.
+            let mut appending = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
+            appending.take_if(|(open, _)| gone.contains(open));
+            let readers = self.bodies.end_of_readers();
+            for id in gone {
+                state.rows.remove(&id);
+                state.doomed.push_back((Arc::downgrade(&readers), id));
+            }
         }
-        // An open file would keep its room.
-        let mut appending = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
-        appending.take_if(|(open, _)| gone.contains(open));
-        drop(appending);
-        let readers = self.bodies.end_of_readers();
-        for id in gone {
-            state.rows.remove(&id);
-            state.doomed.push_back((Arc::downgrade(&readers), id));
-        }
-        drop((readers, state));
+        drop(state);
         self.remove_doomed();
     }
 
