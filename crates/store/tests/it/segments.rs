@@ -63,7 +63,7 @@ async fn the_head_stays_in_the_engine_until_it_is_left_behind_and_may_be_reverte
     let store = open(folder.path()).await;
     apply(&store, &sim, 0, 100).await.unwrap();
     assert_eq!(segments(folder.path()), [] as [PathBuf; 0], "all of them are near the head");
-    apply(&store, &sim, 100, 400).await.unwrap();
+    apply(&store, &sim, 100, sim.blocks().len()).await.unwrap();
     assert!(segments(folder.path()).len() > 2, "{:?}", segments(folder.path()));
     assert_eq!(digest(&store).await, digest_of(&sim).await);
     assert_whole(&store).await;
