@@ -1,8 +1,8 @@
 //! Groups of rows to frames, and back.
 //!
 //! A frame holds neighbouring groups, each with its length in front; nothing stands for a group that has no
-//! row. Larger frames pack better and cost more to read one row of: `FRAME_BYTES` is where the dictionary has
-//! made up for most of the difference (docs/adr/0012).
+//! row. Larger frames pack better and cost more to read one row of; `bench packing` measures both
+//! (docs/adr/0012).
 
 use std::cell::RefCell;
 use std::sync::Arc;
