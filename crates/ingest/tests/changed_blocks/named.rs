@@ -281,3 +281,19 @@ fn the_sampled_sender_does_not_follow_from_the_block() {
     // Ten to the power of eighteen to one that a secret draws the same.
     assert_ne!(first, case.records.iter().map(by_hash).collect::<Vec<_>>());
 }
+
+#[test]
+fn an_empty_list_of_withdrawals_may_be_left_out_of_the_size() {
+    let Case { chain, records, .. } = op_stack();
+    let mut record = records[3].clone();
+    assert_eq!(record["block"]["withdrawals"], json!([]));
+    let size = u64::from_str_radix(&record["block"]["size"].as_str().unwrap()[2..], 16).unwrap();
+    let mut told = |size: u64| {
+        record["block"]["size"] = json!(format!("{size:#x}"));
+        outcome(&record, &chain)
+    };
+    let Outcome::Stored(whole) = told(size) else { panic!("refused as it is") };
+    assert!(matches!(told(size - 1), Outcome::Stored(proof) if proof == whole), "as anvil counts");
+    assert!(matches!(told(size - 2), Outcome::Refused(why) if why.contains("size")));
+    assert!(matches!(told(size + 1), Outcome::Refused(why) if why.contains("size")));
+}
