@@ -44,6 +44,7 @@ impl ChainIngest {
     pub fn start(options: Options) -> Self {
         let Options { chain, pool, store, config, from_block, retain_blocks, decode } = options;
         let progress = Arc::new(Progress::default());
+        pool.expect_deliveries();
         progress.set_retain(retain_blocks);
         let committer = Committer::new(store.clone(), chain.clone(), progress.clone());
         let pipeline = Pipeline::new(store.clone(), chain.clone(), decode);
@@ -51,6 +52,7 @@ impl ChainIngest {
             source: NodeSource::new(pool.clone(), chain.clone(), pipeline, &config),
             store,
             committer: Arc::new(committer),
+            second_words: Arc::default(),
             config,
             from_block,
             retain_blocks,

@@ -77,6 +77,13 @@ impl Committer {
         Ok(())
     }
 
+    /// What would have to go for these blocks, newest first.
+    pub async fn would_revert(&self, apply: &[PreparedBlock]) -> Result<Vec<u64>, Error> {
+        let view = self.store.view().await?;
+        let coverage = view.coverage(self.chain.id).await?;
+        self.to_revert(&view, &coverage, apply).await
+    }
+
     /// Stored blocks of the same number with another hash, and all that hang on them; newest first.
     /// Ranges that are not connected with these are left alone: nothing is known against them.
     async fn to_revert(

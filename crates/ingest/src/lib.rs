@@ -10,6 +10,7 @@ mod commit;
 mod config;
 mod context;
 mod error;
+mod finality;
 mod follow;
 pub mod import;
 mod lock;
@@ -20,6 +21,7 @@ pub mod redecode;
 mod reorg;
 mod retain;
 mod retrace;
+mod second_word;
 pub mod source;
 mod supervise;
 pub mod verify;
@@ -30,4 +32,5 @@ pub use error::Error;
 pub use pipeline::{DecodeFn, decoder_of};
 pub use progress::{
     IngestStatus, Progress, ReorgStatus, RetainStatus, Task, TaskStatus, TraceFailure,
+    UnconfirmedRevert,
 };

@@ -50,6 +50,7 @@ impl Settings {
             ("rpc.ingest_bytes_in_flight_max", self.rpc.ingest_bytes_in_flight_max as u64),
             ("rpc.client_bytes_in_flight_max", self.rpc.client_bytes_in_flight_max as u64),
             ("store.commit_stall_s", self.store.commit_stall_s),
+            ("ingest.revert_second_word_ms", self.ingest.revert_second_word_ms),
         ] {
             ensure!(value > 0, "{name} must be at least 1");
         }

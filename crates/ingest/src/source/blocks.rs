@@ -8,7 +8,6 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use model::proof::Proof;
 use model::raw::Block;
 use rpc::UpstreamId;
 use store::{BlockHead, Origin, PreparedBlock};
@@ -83,6 +82,17 @@ impl NodeSource {
         numbers: &[u64],
         request: BlockRequest,
     ) -> Result<Vec<FetchedBlock>, Error> {
+        let best = self.best(numbers, request).await?;
+        let best = self.better_at_head(numbers, request, best).await;
+        Ok(self.as_lowered(best))
+    }
+
+    /// As well proven as anybody has them who may be asked.
+    pub(super) async fn best(
+        &self,
+        numbers: &[u64],
+        request: BlockRequest,
+    ) -> Result<Vec<FetchedBlock>, Error> {
         let mut not = request.only.map_or(Vec::new(), |one| self.pool.others(one));
         not.extend(request.avoid.filter(|_| self.pool.upstreams().len() > 1));
         let mut last = None;
@@ -93,9 +103,7 @@ impl NodeSource {
                 Ok(answered) => answered,
                 Err(error) => {
                     // Nobody is left to ask; what the one before said tells more.
-                    return lowered
-                        .map(|blocks| self.as_lowered(blocks))
-                        .ok_or(last.unwrap_or(error));
+                    return lowered.ok_or(last.unwrap_or(error));
                 }
             };
             let upstream = answered.upstream;
@@ -126,33 +134,7 @@ impl NodeSource {
                 }
             };
         }
-        lowered.map(|blocks| self.as_lowered(blocks)).ok_or(last.unwrap_or(Error::Stopped))
-    }
-
-    /// What these blocks lack of the proof that blocks of the chain have as a rule.
-    fn missing_proof(&self, blocks: &[FetchedBlock]) -> Proof {
-        let mut missing = Proof::default();
-        blocks.iter().for_each(|it| missing.add(it.block.proof.missing(self.chain.proof)));
-        missing
-    }
-
-    /// Nobody has them better: they are stored for what they are, and not without a word.
-    fn as_lowered(&self, blocks: Vec<FetchedBlock>) -> Vec<FetchedBlock> {
-        for FetchedBlock { block, upstream, .. } in &blocks {
-            let missing = block.proof.missing(self.chain.proof);
-            if missing.is_empty() {
-                continue;
-            }
-            let missing: Vec<&str> = missing.names().collect();
-            let upstream = self.pool.label(*upstream);
-            tracing::warn!(
-                chain.id = self.chain.id.0, block.number = block.number, %upstream, ?missing,
-                "less of this block is proven than of others of its chain"
-            );
-            let chain = self.chain.slug.clone();
-            metrics::counter!("headwater_blocks_below_proof_total", "chain" => chain).increment(1);
-        }
-        blocks
+        lowered.ok_or(last.unwrap_or(Error::Stopped))
     }
 
     /// Blocks of a range at the head, rising and linked to each other.

@@ -58,7 +58,7 @@ impl NodeSource {
     }
 
     /// Tells the pool who lied, and about what.
-    pub(super) fn report(&self, upstream: UpstreamId, lie: Lie) -> Error {
+    pub(crate) fn report(&self, upstream: UpstreamId, lie: Lie) -> Error {
         let slug = self.chain.slug.clone();
         metrics::counter!("headwater_lies_total", "chain" => slug, "check" => lie.check)
             .increment(1);

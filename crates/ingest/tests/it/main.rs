@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod backfill;
 #[cfg(test)]
+mod chain_choice;
+#[cfg(test)]
 mod changed_fields;
 #[cfg(test)]
 mod faults;

@@ -73,6 +73,23 @@ fn the_children_of_a_failed_call_are_undone() {
 }
 
 #[test]
+fn a_key_that_a_call_has_twice_is_refused() {
+    let one = r#"[{"result":{"type":"CALL","from":"0x0000000000000000000000000000000000000001","value":"0x1","calls":[]}}]"#;
+    let parity = r#"[{"action":{"from":"0x0000000000000000000000000000000000000001","value":"0x1"},"type":"call","traceAddress":[],"transactionPosition":0}]"#;
+    let txs = [Tx::default()];
+    assert!(read_geth_traces(one, &txs).is_ok() && read_parity_traces(parity, &txs).is_ok());
+    for (key, value) in [("value", "\"0x2\""), ("calls", "[]"), ("type", "\"CREATE\"")] {
+        let twice = one.replace("\"value\":", &format!("\"{key}\":{value},\"value\":"));
+        let fault = read_geth_traces(&twice, &txs).unwrap_err().to_string();
+        assert!(fault.contains(key), "{key}: {fault}");
+    }
+    let twice = parity.replace("\"value\":", "\"value\":\"0x2\",\"value\":");
+    assert!(read_parity_traces(&twice, &txs).is_err());
+    let odd = one.replace("\"value\":", "\"beside\":1,\"beside\":2,\"value\":");
+    assert!(read_geth_traces(&odd, &txs).is_ok(), "of others nothing is asked");
+}
+
+#[test]
 fn calls_nested_a_thousand_deep_are_read_in_order() {
     let mut text = String::new();
     let call = r#"{"type":"CALL","from":"0x0000000000000000000000000000000000000001","to":"0x0000000000000000000000000000000000000002","value":"0x0","gas":"0x1","gasUsed":"0x1","input":"0x""#;

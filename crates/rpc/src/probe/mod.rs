@@ -68,6 +68,11 @@ pub async fn probe(
     Ok(Probed { capabilities, trace_doubt: doubt, head })
 }
 
+/// Only whether the node serves this chain.
+pub async fn check_chain(upstream: &Upstream, chain_id: u64) -> Result<(), Failure> {
+    Questions { upstream }.check_chain(chain_id).await
+}
+
 /// Only whether a node that is in use traces: what it said before is in doubt.
 pub async fn probe_traces(
     upstream: &Upstream,

@@ -11,10 +11,10 @@ use crate::embedded::counts::Count;
 use crate::embedded::keys;
 use crate::embedded::read::View;
 
-/// The journal is history, and so is what its readers keep; pools and tokens that were learned of on a
-/// branch that is gone stay known; what is untraced follows from the headers; what was carried over tells of
+/// The journal is history, and so is what its readers keep; tokens that were learned of on a branch that is
+/// gone stay known, and so do pools of blocks that were pruned; what is untraced follows from the headers; what was carried over tells of
 /// blocks that are gone; streams are their tenants'.
-const NOT_OF_BLOCKS: [&str; 23] = [
+const NOT_OF_BLOCKS: [&str; 24] = [
     "journal",
     "readers",
     "reader_rows",
@@ -22,6 +22,7 @@ const NOT_OF_BLOCKS: [&str; 23] = [
     "api_keys",
     "meta",
     "pools",
+    "told_pools",
     "carried_pools",
     "tokens",
     "generations",

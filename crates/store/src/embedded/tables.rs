@@ -66,9 +66,12 @@ tables! {
     nft_trades: Run,
     /// chain, generation, contract, market or any, level, bucket, price, number, place → nothing.
     nft_lowest: Run,
-    /// chain, generation, token, other token, pool → pool. Never reverted: what a pool is does not
-    /// depend on the block that told of it.
+    /// chain, generation, token, other token, pool → pool. There while a stored block tells of it.
     pools: Run,
+    /// chain, generation, pool → its tokens, and whether a block that told of it was pruned.
+    /// chain, generation, pool, !number → nothing: the block tells of the pool.
+    /// chain, generation, 255, number → pools that the block tells of and does not change.
+    told_pools: Index,
     /// chain, generation, pool, !number → how the block left the pool.
     pool_states: Run,
     /// chain, pool → block, state: how the newest pruned block that changed the pool left it.

@@ -10,6 +10,7 @@ mod counting;
 mod facts;
 mod fit;
 mod generation;
+mod pools;
 mod prune;
 
 use model::chain::ChainId;
