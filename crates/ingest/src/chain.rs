@@ -1,7 +1,7 @@
 //! One chain's ingest: the head is followed at once, history is filled beside it, blocks without traces
 //! are completed, and the oldest go where only the newest are wanted.
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use model::chain::Chain;
 use rpc::Pool;
@@ -12,7 +12,7 @@ use crate::commit::Committer;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::Error;
-use crate::pipeline::{DecodeFn, Pipeline};
+use crate::pipeline::{DecodeFn, IsDevChainFn, Pipeline};
 use crate::progress::{Progress, Task};
 use crate::source::NodeSource;
 use crate::supervise::supervise;
@@ -47,7 +47,8 @@ impl ChainIngest {
         pool.expect_deliveries();
         progress.set_retain(retain_blocks);
         let committer = Committer::new(store.clone(), chain.clone(), progress.clone());
-        let pipeline = Pipeline::new(store.clone(), chain.clone(), decode);
+        let is_dev_chain = is_dev_chain_fn(chain.clone(), pool.clone());
+        let pipeline = Pipeline::new(store.clone(), chain.clone(), decode, is_dev_chain);
         let context = Context {
             source: NodeSource::new(pool.clone(), chain.clone(), pipeline, &config),
             store,
@@ -65,6 +66,20 @@ impl ChainIngest {
         tasks.spawn(keep(context, Task::Retain, retain::run));
         ChainIngest { chain, pool, progress, from_block, _tasks: tasks }
     }
+}
+
+fn is_dev_chain_fn(chain: Arc<Chain>, pool: Arc<Pool>) -> IsDevChainFn {
+    let told = Once::new();
+    Box::new(move || {
+        let is_dev_chain = chain.genesis.is_some_and(|genesis| pool.is_dev_chain(genesis));
+        if is_dev_chain {
+            told.call_once(|| {
+                let chain = &chain.name;
+                tracing::warn!(%chain, "the node's block 0 is another than the public chain's: taken for a dev chain");
+            });
+        }
+        is_dev_chain
+    })
 }
 
 async fn keep<F>(context: Context, task: Task, run: fn(Context) -> F)

@@ -6,6 +6,7 @@ use super::standing::Standing;
 use crate::head::Head;
 use crate::probe::{Capabilities, TraceDoubt, TraceProbe, Traces};
 use crate::upstream_id::UpstreamId;
+use alloy_primitives::B256;
 use jiff::Timestamp;
 use model::printable;
 use std::collections::VecDeque;
@@ -21,6 +22,8 @@ pub struct Condition {
     pub head: Option<Head>,
     pub standing: Standing,
     pub capabilities: Option<Capabilities>,
+    /// The hash of its block 0, where it is near and has one.
+    pub genesis: Option<B256>,
     /// Why it may be wrong about traces; none where it is sure.
     pub trace_outlook: Option<TraceOutlook>,
     pub evidence: VecDeque<(Timestamp, Evidence)>,
@@ -94,6 +97,7 @@ impl Condition {
             head: None,
             standing: Standing::default(),
             capabilities: None,
+            genesis: None,
             trace_outlook: None,
             evidence: VecDeque::new(),
             last_error: None,

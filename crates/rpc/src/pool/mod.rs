@@ -116,6 +116,12 @@ impl Pool {
         self.shared.changes()
     }
 
+    /// Whether this is a chain of the operator's own that bears the id of a public one: its nodes are on this
+    /// machine or in the private network, and their block 0 is not the public chain's.
+    pub fn is_dev_chain(&self, genesis: B256) -> bool {
+        self.shared.is_dev_chain(genesis)
+    }
+
     /// The oldest block that an upstream in use can trace; none where none traces.
     pub fn traceable_from(&self) -> Option<u64> {
         self.shared.traceable_from()

@@ -132,6 +132,15 @@ impl Shared {
         self.lock().get(id.0)?.capabilities.clone()
     }
 
+    /// Whether all upstreams are near, and none of them has this block 0 but another.
+    pub fn is_dev_chain(&self, genesis: B256) -> bool {
+        let conditions = self.lock();
+        let mut known = conditions.iter().filter_map(|condition| condition.genesis).peekable();
+        known.peek().is_some()
+            && known.all(|other| other != genesis)
+            && self.members.iter().all(|member| member.upstream.is_near)
+    }
+
     pub fn traceable_from(&self) -> Option<u64> {
         let head = (*self.heads.borrow()).map_or(0, |head| head.number);
         let conditions = self.lock();
@@ -190,6 +199,7 @@ impl Shared {
         });
         self.change(id, |condition, now| {
             condition.capabilities = Some(probed.capabilities);
+            condition.genesis = probed.genesis;
             condition.trace_outlook = trace_outlook;
             condition.head = Some(probed.head);
             condition.health.recovered(now);
