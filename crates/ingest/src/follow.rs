@@ -94,7 +94,10 @@ async fn reach(context: &Context, head: rpc::Head) -> Result<(), Error> {
         };
         let from = match (stored, highest_below(&coverage, head.number)) {
             // Known, and so is all below: a node that stepped back, or came late.
-            (Some(stored), _) if stored.hash == head.hash => return Ok(()),
+            (Some(stored), _) if stored.hash == head.hash => {
+                context.source.pool.delivered(head.upstream, head.number, head.hash);
+                return Ok(());
+            }
             (None, Some(below)) if head.number - below <= CATCH_UP_BLOCKS => below + 1,
             _ => head.number,
         };

@@ -68,10 +68,6 @@ tables! {
     nft_lowest: Run,
     /// chain, generation, token, other token, pool → pool. There while a stored block tells of it.
     pools: Run,
-    /// chain, generation, pool → its tokens, and whether a block that told of it was pruned.
-    /// chain, generation, pool, !number → nothing: the block tells of the pool.
-    /// chain, generation, 255, number → pools that the block tells of and does not change.
-    told_pools: Index,
     /// chain, generation, pool, !number → how the block left the pool.
     pool_states: Run,
     /// chain, pool → block, state: how the newest pruned block that changed the pool left it.
@@ -122,6 +118,10 @@ tables! {
     coverage: Small,
     /// What the store knows of itself: format version, secrets of this installation.
     meta: Small,
+    /// chain, generation, pool → its tokens, and whether a block that told of it was pruned.
+    /// chain, generation, pool, !number → nothing: the block tells of the pool.
+    /// chain, generation, 255, number → pools that the block tells of and does not change.
+    told_pools: Index,
 }
 
 impl Tables {
