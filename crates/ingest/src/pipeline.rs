@@ -66,8 +66,12 @@ impl Pipeline {
         verify_header(block, &self.rules(Senders::Sample))
     }
 
+    pub fn is_dev_chain(&self) -> bool {
+        (self.is_dev_chain)()
+    }
+
     fn rules(&self, senders: Senders) -> Rules {
-        match (self.is_dev_chain)() {
+        match self.is_dev_chain() {
             true => Rules::of_dev_chain(&self.chain, senders),
             false => Rules::of(&self.chain, senders),
         }

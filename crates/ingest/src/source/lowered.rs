@@ -38,17 +38,22 @@ impl NodeSource {
         if is_same && is_better { others } else { blocks }
     }
 
+    /// What is proven of the chain's blocks as a rule; of a dev chain that bears its id nobody knows.
+    fn usual_proof(&self) -> Proof {
+        if self.pipeline.is_dev_chain() { Proof::default() } else { self.chain.proof }
+    }
+
     /// What these blocks lack of the proof that blocks of the chain have as a rule.
     pub(super) fn missing_proof(&self, blocks: &[FetchedBlock]) -> Proof {
         let mut missing = Proof::default();
-        blocks.iter().for_each(|it| missing.add(it.block.proof.missing(self.chain.proof)));
+        blocks.iter().for_each(|it| missing.add(it.block.proof.missing(self.usual_proof())));
         missing
     }
 
     /// Nobody has them better: they are stored for what they are, and not without a word.
     pub(super) fn as_lowered(&self, blocks: Vec<FetchedBlock>) -> Vec<FetchedBlock> {
         for FetchedBlock { block, upstream, .. } in &blocks {
-            let missing = block.proof.missing(self.chain.proof);
+            let missing = block.proof.missing(self.usual_proof());
             if missing.is_empty() {
                 continue;
             }
