@@ -55,11 +55,7 @@ impl Committer {
     /// Writes linked, rising blocks in the place of what cannot stand beside them.
     pub async fn replace(&self, origin: Origin, apply: Vec<PreparedBlock>) -> Result<(), Error> {
         let turn = self.turn().await;
-        let revert = {
-            let view = self.store.view().await?;
-            let coverage = view.coverage(self.chain.id).await?;
-            self.to_revert(&view, &coverage, &apply).await?
-        };
+        let revert = self.would_revert(&apply).await?;
         let ancestor = apply.first().and_then(|block| block.number.checked_sub(1));
         let reverted_blocks = revert.len() as u64;
         turn.commit(Change { origin, revert, apply, ..Change::default() }).await?;
