@@ -20,6 +20,8 @@ pub struct Config {
     pub segment_blocks: usize,
     /// Requests under way at once while filling history.
     pub workers: usize,
+    /// Accounts a minute whose balance is held against what a block says, by proofs of nodes; 0 is none.
+    pub audit: u32,
     /// `auto` decodes stored blocks again where other decoders read them; `off` waits to be asked.
     pub redecode: Redecode,
 }
@@ -63,6 +65,7 @@ impl Default for Config {
             senders: SenderCheck::Sample,
             segment_blocks: 6,
             workers: 8,
+            audit: 6,
             redecode: Redecode::Auto,
         }
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
+use crate::audit::{AuditProgress, AuditStatus};
 use crate::lock::lock;
 
 #[derive(Default)]
@@ -19,11 +20,12 @@ pub struct Progress {
     missing: AtomicU64,
     node_head: AtomicU64,
     /// One place per task, so that none speaks for the other.
-    tasks: Mutex<[TaskStatus; 4]>,
+    tasks: Mutex<[TaskStatus; 5]>,
     last_reorg: Mutex<Option<ReorgStatus>>,
     trace_failure: Mutex<Option<TraceFailure>>,
     history_end: Mutex<Option<u64>>,
     retain: Mutex<Option<RetainStatus>>,
+    pub audit: AuditProgress,
 }
 
 /// The tasks of a chain's ingest.
@@ -33,10 +35,11 @@ pub enum Task {
     Backfill,
     Retrace,
     Retain,
+    Audit,
 }
 
 impl Task {
-    const ALL: [Task; 4] = [Task::Follow, Task::Backfill, Task::Retrace, Task::Retain];
+    const ALL: [Task; 5] = [Task::Follow, Task::Backfill, Task::Retrace, Task::Retain, Task::Audit];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -44,6 +47,7 @@ impl Task {
             Task::Backfill => "filling history",
             Task::Retrace => "tracing stored blocks",
             Task::Retain => "dropping the oldest blocks",
+            Task::Audit => "auditing balances",
         }
     }
 }
@@ -114,6 +118,8 @@ pub struct IngestStatus {
     pub last_reorg: Option<ReorgStatus>,
     /// None where all blocks are kept.
     pub retain: Option<RetainStatus>,
+    /// Balances held against blocks.
+    pub audit: AuditStatus,
 }
 
 impl Progress {
@@ -234,17 +240,19 @@ impl Progress {
             restarts: Task::ALL.iter().map(|task| self.task(*task).restarts).sum(),
             last_reorg: lock(&self.last_reorg).clone(),
             retain: lock(&self.retain).clone(),
+            audit: self.audit.snapshot(),
         }
     }
 }
 
-fn status_of(tasks: &mut [TaskStatus; 4], task: Task) -> &mut TaskStatus {
-    let [follow, backfill, retrace, retain] = tasks;
+fn status_of(tasks: &mut [TaskStatus; 5], task: Task) -> &mut TaskStatus {
+    let [follow, backfill, retrace, retain, audit] = tasks;
     match task {
         Task::Follow => follow,
         Task::Backfill => backfill,
         Task::Retrace => retrace,
         Task::Retain => retain,
+        Task::Audit => audit,
     }
 }
 
