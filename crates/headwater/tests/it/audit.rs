@@ -28,7 +28,7 @@ fn args(data: &std::path::Path, more: &[&str]) -> Vec<String> {
     place.iter().chain(&chain).chain(more).map(|arg| (*arg).to_owned()).collect()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_audit_reports_what_is_proven_and_what_is_not() {
     let chain = shared(config(71));
     write(&chain).extend(12);
@@ -112,7 +112,7 @@ fn an_audit_that_makes_no_sense_is_refused_with_the_reason() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn nodes_that_give_no_proofs_are_named() {
     let chain = shared(SimConfig { state_proofs: false, ..config(72) });
     write(&chain).extend(4);

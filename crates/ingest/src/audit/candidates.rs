@@ -7,11 +7,12 @@ use std::hash::{BuildHasher, RandomState};
 use alloy_primitives::Address;
 use model::raw::Block;
 
-/// Drawn with a secret of this process: a node cannot know whom it will be asked about.
-pub fn draw(block: &Block, count: Option<usize>, secret: &RandomState) -> (Vec<Address>, usize) {
+/// Drawn with a secret of this process, anew each time: a node cannot know whom it will be asked about.
+pub fn draw(block: &Block, count: Option<usize>) -> (Vec<Address>, usize) {
+    let secret = RandomState::new();
     let mut all: Vec<Address> = accounts(block).into_iter().collect();
     let total = all.len();
-    all.sort_by_cached_key(|address| secret.hash_one((block.hash, *address)));
+    all.sort_by_cached_key(|address| secret.hash_one(address));
     all.truncate(count.unwrap_or(usize::MAX));
     (all, total)
 }

@@ -12,7 +12,6 @@ mod explained;
 mod progress;
 pub(crate) mod task;
 
-use std::hash::RandomState;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,7 +123,6 @@ pub struct Auditor {
     chain: Arc<Chain>,
     /// How long a node may take; one that takes longer is not thought less of.
     within: Duration,
-    secret: RandomState,
 }
 
 /// A block and the state roots around it.
@@ -142,12 +140,12 @@ enum Found {
 
 impl Auditor {
     pub fn new(store: Store, pool: Arc<Pool>, chain: Arc<Chain>, within: Duration) -> Self {
-        Auditor { store, pool, chain, within, secret: RandomState::new() }
+        Auditor { store, pool, chain, within }
     }
 
     /// So many accounts of the block, drawn by lot; all where no number is given.
     pub async fn audit(&self, number: u64, sample: Option<usize>) -> Result<BlockAudit, Error> {
-        let draw = |block: &Block| candidates::draw(block, sample, &self.secret);
+        let draw = |block: &Block| candidates::draw(block, sample);
         self.audit_drawn(number, &draw).await
     }
 
