@@ -161,6 +161,11 @@ impl Turn<'_> {
         Ok(numbers)
     }
 
+    /// Takes the traces from a stored block; it stands in the queue of untraced ones then.
+    pub async fn untrace(&self, origin: Origin, block: PreparedBlock) -> Result<(), Error> {
+        self.write(Change::untrace(origin, vec![block])).await
+    }
+
     /// Whether the block is stored, and would gain something and lose nothing.
     async fn completes(&self, view: &View, block: &PreparedBlock) -> Result<bool, Error> {
         let chain = self.committer.chain.id;

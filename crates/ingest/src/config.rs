@@ -21,6 +21,8 @@ pub struct Config {
     pub segment_blocks: usize,
     /// Requests under way at once while filling history.
     pub workers: usize,
+    /// Accounts a minute whose balance is held against what a block says, by proofs of nodes; 0 is none.
+    pub audit: u32,
     /// `auto` decodes stored blocks again where other decoders read them; `off` waits to be asked.
     pub redecode: Redecode,
     /// Where a chain has several nodes, a revert of more blocks than this, or of one that was called finalized,
@@ -69,6 +71,7 @@ impl Default for Config {
             senders: SenderCheck::Sample,
             segment_blocks: 6,
             workers: 8,
+            audit: 6,
             redecode: Redecode::Auto,
             revert_second_word_blocks: 8,
             revert_second_word_ms: 60_000,

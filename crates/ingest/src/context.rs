@@ -7,6 +7,7 @@ use model::chain::ChainId;
 use store::{Coverage, Store};
 use tokio::sync::watch;
 
+use crate::audit::Auditor;
 use crate::commit::Committer;
 use crate::config::Config;
 use crate::error::Error;
@@ -42,6 +43,7 @@ pub(crate) struct Context {
     pub from_block: u64,
     pub retain_blocks: Option<u64>,
     pub progress: Arc<Progress>,
+    pub auditor: Auditor,
 }
 
 impl Context {

@@ -4,6 +4,7 @@
 //! In: upstreams of a chain, files of block records, or stored blocks to be decoded again. Out: commits
 //! to the store. Must not know: HTTP serving, wire shapes, who asks.
 
+pub mod audit;
 mod backfill;
 mod chain;
 mod commit;

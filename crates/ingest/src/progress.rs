@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::audit::{AuditProgress, AuditStatus};
 use crate::lock::lock;
 
 #[derive(Default)]
@@ -21,7 +22,7 @@ pub struct Progress {
     missing: AtomicU64,
     node_head: AtomicU64,
     /// One place per task, so that none speaks for the other.
-    tasks: Mutex<[TaskStatus; 4]>,
+    tasks: Mutex<[TaskStatus; 5]>,
     last_reorg: Mutex<Option<ReorgStatus>>,
     unconfirmed_reverts: Mutex<VecDeque<UnconfirmedRevert>>,
     finalized: Mutex<Option<u64>>,
@@ -30,6 +31,7 @@ pub struct Progress {
     trace_failure: Mutex<Option<TraceFailure>>,
     history_end: Mutex<Option<u64>>,
     retain: Mutex<Option<RetainStatus>>,
+    pub audit: AuditProgress,
 }
 
 /// The tasks of a chain's ingest.
@@ -39,10 +41,11 @@ pub enum Task {
     Backfill,
     Retrace,
     Retain,
+    Audit,
 }
 
 impl Task {
-    const ALL: [Task; 4] = [Task::Follow, Task::Backfill, Task::Retrace, Task::Retain];
+    const ALL: [Task; 5] = [Task::Follow, Task::Backfill, Task::Retrace, Task::Retain, Task::Audit];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -50,6 +53,7 @@ impl Task {
             Task::Backfill => "filling history",
             Task::Retrace => "tracing stored blocks",
             Task::Retain => "dropping the oldest blocks",
+            Task::Audit => "auditing balances",
         }
     }
 }
@@ -148,6 +152,8 @@ pub struct IngestStatus {
     pub finalized_block: Option<u64>,
     /// None where all blocks are kept.
     pub retain: Option<RetainStatus>,
+    /// Balances held against blocks.
+    pub audit: AuditStatus,
 }
 
 impl Progress {
@@ -300,17 +306,19 @@ impl Progress {
             second_word: self.second_word(),
             finalized_block: *lock(&self.finalized),
             retain: lock(&self.retain).clone(),
+            audit: self.audit.snapshot(),
         }
     }
 }
 
-fn status_of(tasks: &mut [TaskStatus; 4], task: Task) -> &mut TaskStatus {
-    let [follow, backfill, retrace, retain] = tasks;
+fn status_of(tasks: &mut [TaskStatus; 5], task: Task) -> &mut TaskStatus {
+    let [follow, backfill, retrace, retain, audit] = tasks;
     match task {
         Task::Follow => follow,
         Task::Backfill => backfill,
         Task::Retrace => retrace,
         Task::Retain => retain,
+        Task::Audit => audit,
     }
 }
 

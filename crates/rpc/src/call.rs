@@ -79,6 +79,11 @@ impl Call {
         Self::owned("trace_block", format!(r#"["{number:#x}"]"#))
     }
 
+    /// Balance, nonce and code of an account after a block, with the way to the state root.
+    pub fn account_proof(account: &alloy_primitives::Address, number: u64) -> Self {
+        Self::owned("eth_getProof", format!(r#"["{account:#x}",[],"{number:#x}"]"#))
+    }
+
     const fn fixed(method: &'static str, params: &'static str) -> Self {
         Self { method: Cow::Borrowed(method), params: Cow::Borrowed(params) }
     }

@@ -151,7 +151,7 @@ impl FileReaders {
             };
             send(match self.pipeline.run(block, Senders::All) {
                 Ok(block) => FromReader::Block(block),
-                Err(lie) => FromReader::Refused(Refusal::Lie { path: path.to_owned(), lie }),
+                Err(no) => FromReader::Refused(Refusal::Lie { path: path.to_owned(), lie: no.lie }),
             })?;
         }
         Ok(())

@@ -6,6 +6,7 @@
 //! asked. Traces that cannot be had keep no block back.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::raw::Block;
@@ -17,10 +18,12 @@ use super::link::{Child, PARENT_LINK};
 use super::no_traces::NoTraces;
 use super::node::NodeSource;
 use super::question::{Answered, AskTraces};
-use super::traces::{LackingBlock, TraceEffort};
+use super::traces::{FirstTry, LackingBlock, TraceEffort};
+use crate::audit::Doubts;
 use crate::error::{BlockFault, Error};
 use crate::panic;
-use crate::verify::{Lie, Senders};
+use crate::pipeline::{Pipeline, Refused};
+use crate::verify::{Lie, Senders, is_about_traces};
 
 /// How often a block is asked for before the caller is told that it cannot be had now.
 const TRIALS: usize = 3;
@@ -232,6 +235,7 @@ impl NodeSource {
         request: BlockRequest,
     ) -> Result<Vec<Read>, Problem> {
         let (numbers, pipeline) = (numbers.to_vec(), self.pipeline.clone());
+        let checking = Checking { pipeline: pipeline.clone(), doubts: self.doubts.clone() };
         let (from, to) = (numbers.first().copied(), numbers.last().copied());
         let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
         let senders = request.senders;
@@ -242,15 +246,8 @@ impl NodeSource {
             for (i, number) in numbers.iter().enumerate() {
                 let lies = |lie| Problem::Fault(*number, BlockFault::Lie(lie));
                 let answers = answered.of_block(i);
-                let ReadBlock { block, no_traces } =
-                    answers::read_block(*number, &answers, &label, &judge)?;
-                all.push(if let Some(NoTraces::Failed(why)) = no_traces {
-                    // Nobody is asked for the traces of a block that is wrong itself.
-                    judge(&block).map_or(Ok(()), |lie| Err(lies(lie)))?;
-                    Read::Lacking(Box::new(LackingBlock { block, why: Some(why) }))
-                } else {
-                    Read::Ready(pipeline.run(block, senders).map_err(lies)?, no_traces)
-                });
+                let read = answers::read_block(*number, &answers, &label, &judge)?;
+                all.push(check_read(&checking, read, senders).map_err(lies)?);
             }
             check_linked(&all)?;
             Ok(all)
@@ -307,7 +304,7 @@ impl NodeSource {
 
     async fn prepare(
         &self,
-        LackingBlock { block, why }: LackingBlock,
+        LackingBlock { block, why, .. }: LackingBlock,
         upstream: UpstreamId,
         senders: Senders,
     ) -> Result<FetchedBlock, Problem> {
@@ -315,13 +312,47 @@ impl NodeSource {
         let run = tokio::task::spawn_blocking(move || pipeline.run(block, senders));
         let ended = |error| panic::ended(error, format!("reading block {number}"));
         let block = run.await.map_err(|error| Problem::Other(ended(error)))?;
-        let block = block.map_err(|lie| Problem::Fault(number, BlockFault::Lie(lie)))?;
+        let block = block.map_err(|no| Problem::Fault(number, BlockFault::Lie(no.lie)))?;
         if let Some(why) = &why {
             let chain = self.chain.id.0;
             tracing::debug!(chain.id = chain, block.number = number, %why, "no traces of this block");
         }
         Ok(FetchedBlock { block, upstream, no_traces: why.map(NoTraces::Failed) })
     }
+}
+
+struct Checking {
+    pipeline: Arc<Pipeline>,
+    doubts: Arc<Doubts>,
+}
+
+/// Verifies a block that was read. One of which all but the traces holds is good without them.
+fn check_read(source: &Checking, read: ReadBlock, senders: Senders) -> Result<Read, Lie> {
+    let Checking { pipeline, doubts } = source;
+    let ReadBlock { block, no_traces } = read;
+    let misfit = |block: Block, lie: &Lie| {
+        let block = Block { traces: None, ..block };
+        let (first, why) = (FirstTry::Misfit, Some(lie.to_string()));
+        Read::Lacking(Box::new(LackingBlock { block, why, first }))
+    };
+    if let Some(lie) = doubts.lie_about(&block) {
+        return Ok(misfit(block, &lie));
+    }
+    let first = match &no_traces {
+        Some(NoTraces::Failed(_)) => FirstTry::Failed,
+        Some(NoTraces::Unbound) => FirstTry::Unbound,
+        _ => {
+            return match pipeline.run(block, senders) {
+                Ok(block) => Ok(Read::Ready(block, no_traces)),
+                Err(Refused { lie, block }) if is_about_traces(&lie) => Ok(misfit(*block, &lie)),
+                Err(Refused { lie, .. }) => Err(lie),
+            };
+        }
+    };
+    // Nobody is asked for the traces of a block that is wrong itself.
+    pipeline.verify(&block, senders)?;
+    let why = no_traces.as_ref().and_then(NoTraces::reason).map(str::to_owned);
+    Ok(Read::Lacking(Box::new(LackingBlock { block, why, first })))
 }
 
 impl From<Error> for Problem {

@@ -165,6 +165,10 @@ fn traces_of_geth_find_their_transactions_by_hash_and_all_must_be_there() {
         ),
         (vec![&one, &failed], Err("no trace of transaction 1: execution timeout")),
         (vec![&one, &hollow], Err("no trace of transaction 1: its trace is empty")),
+        (
+            vec![&one, &two, &two],
+            Err("no trace of transaction 2: two traces are of one transaction"),
+        ),
     ] {
         let list: Vec<&str> = list.into_iter().map(String::as_str).collect();
         let text = format!("[{}]", list.join(","));
@@ -205,6 +209,41 @@ fn rows_of_parity_find_their_transactions_by_hash_and_all_must_have_a_root() {
             expected.map_err(str::to_owned),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn rows_of_parity_are_of_the_block_that_they_name_and_as_many_as_they_say() {
+    use alloy_primitives::B256;
+    let block = B256::repeat_byte(7);
+    let txs = [Tx { block_hash: Some(block), ..tx(1) }];
+    let row = |block: B256, below: &str, address: &str, value| {
+        let hash = tx(1).hash.unwrap();
+        let extra = format!(r#""transactionHash":"{hash}","blockHash":"{block}",{below}"#);
+        parity_row(&extra, "", address, value)
+    };
+    let (root, inner) = (row(block, r#""subtraces":1,"#, "[]", 1), row(block, "", "[0]", 2));
+    let told = row(block, r#""subtraces":0,"#, "[0]", 2);
+    let foreign = row(B256::repeat_byte(8), r#""subtraces":0,"#, "[0]", 2);
+    for (list, expected) in [
+        (vec![&root, &told], Ok(vec![vec![1, 2]])),
+        // One says nothing, so nothing is known to be missing.
+        (vec![&root, &inner], Ok(vec![vec![1, 2]])),
+        (vec![&root], Err("no trace of transaction 0: 0 rows below its own, of 1".to_owned())),
+        (
+            vec![&root, &foreign],
+            Err(format!(
+                "no trace of transaction 0: the rows are of block {}, not of {block}",
+                B256::repeat_byte(8)
+            )
+            .chars()
+            .take(27 + 160)
+            .collect()),
+        ),
+    ] {
+        let list: Vec<&str> = list.into_iter().map(String::as_str).collect();
+        let text = format!("[{}]", list.join(","));
+        assert_eq!(values(read_parity_traces(&text, &txs)), expected, "{text}");
     }
 }
 

@@ -58,8 +58,10 @@ pub fn read_geth_traces(text: &str, txs: &[Tx]) -> Result<Vec<Vec<Frame>>, Trace
     for (i, entry) in entries.iter().enumerate() {
         let place =
             if is_by_hash { entry.hash().and_then(|hash| place_of(txs, hash, i)) } else { Some(i) };
-        if let Some(slot) = place.and_then(|place| by_tx.get_mut(place)) {
-            *slot = Some(entry);
+        if let Some(slot) = place.and_then(|place| by_tx.get_mut(place))
+            && slot.replace(entry).is_some()
+        {
+            return Err(TraceFault::missing(i, "two traces are of one transaction"));
         }
     }
     let whole = |(index, entry): (usize, Option<&Entry>)| match entry {

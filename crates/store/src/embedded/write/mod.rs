@@ -52,6 +52,11 @@ impl Store {
             fit::check_loses_nothing(&stored, &block)?;
             batch.amend(stored, block, &view)?;
         }
+        for block in change.untrace {
+            let stored = as_stored(&view, chain, block.head.number)?;
+            fit::check_loses_traces_only(&stored, &block)?;
+            batch.amend(stored, block, &view)?;
+        }
         for (block, is_new) in change.apply.into_iter().zip(is_new) {
             if is_new {
                 batch.apply(block);
