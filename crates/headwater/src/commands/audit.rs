@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use ingest::audit::Auditor;
+use ingest::audit::{Auditor, PROOFS_WITHIN};
 use serde_json::{Value, json};
 
 use super::run_async;
@@ -18,8 +17,6 @@ use crate::progress_bar::Bar;
 use crate::server::chains;
 use crate::{say, telemetry};
 
-/// How long a node may take for the proofs of a few accounts.
-const WITHIN: Duration = Duration::from_secs(20);
 /// Contradictions shown one by one; the rest is counted. JSON has them all.
 const SHOWN_MAX: usize = 20;
 
@@ -86,7 +83,7 @@ impl Asking {
                 )
             })?;
         let pool = chains::start_pool(&chain, section, settings)?;
-        Ok(Asking::Here(Box::new(Auditor::new(store, pool, Arc::new(chain), WITHIN))))
+        Ok(Asking::Here(Box::new(Auditor::new(store, pool, Arc::new(chain), PROOFS_WITHIN))))
     }
 
     async fn audit(&self, number: u64, sample: usize) -> Result<Value> {

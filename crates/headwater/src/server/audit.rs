@@ -2,18 +2,14 @@
 //! again; by themselves otherwise.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use alloy_primitives::B256;
 use api::{AuditControl, AuditFuture};
 use ingest::ChainIngest;
-use ingest::audit::Auditor;
+use ingest::audit::{Auditor, PROOFS_WITHIN};
 use model::chain::Chain;
 use rpc::Pool;
 use store::Store;
-
-/// How long a node may take for the proofs of a few accounts.
-const WITHIN: Duration = Duration::from_secs(20);
 
 pub struct ChainAudit {
     auditor: Auditor,
@@ -27,7 +23,7 @@ impl ChainAudit {
         chain: &Arc<Chain>,
         ingest: Option<Arc<ChainIngest>>,
     ) -> Self {
-        let auditor = Auditor::new(store.clone(), pool.clone(), chain.clone(), WITHIN);
+        let auditor = Auditor::new(store.clone(), pool.clone(), chain.clone(), PROOFS_WITHIN);
         ChainAudit { auditor, ingest }
     }
 }

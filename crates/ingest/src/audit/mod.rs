@@ -31,6 +31,8 @@ pub use progress::{AuditProgress, AuditStatus, MismatchStatus};
 
 use crate::error::Error;
 
+/// How long a node may take for the proofs of a few accounts, where somebody waits for them.
+pub const PROOFS_WITHIN: Duration = Duration::from_secs(20);
 /// Accounts in one request: each takes two proofs.
 const ACCOUNTS_AT_ONCE: usize = 8;
 

@@ -63,10 +63,20 @@ impl NodeSource {
 
     /// Tells the pool who lied, and about what.
     pub(crate) fn report(&self, upstream: UpstreamId, lie: Lie) -> Error {
+        self.count_lie(&lie);
+        self.pool.report_lie(upstream, evidence(&lie));
+        Error::Lie { upstream: self.pool.label(upstream).to_owned(), lie }
+    }
+
+    /// The block itself holds: the node stays in use.
+    pub(super) fn report_traces(&self, upstream: UpstreamId, lie: &Lie) {
+        self.count_lie(lie);
+        self.pool.keep_evidence(upstream, evidence(lie));
+    }
+
+    fn count_lie(&self, lie: &Lie) {
         let slug = self.chain.slug.clone();
         metrics::counter!("headwater_lies_total", "chain" => slug, "check" => lie.check)
             .increment(1);
-        self.pool.report_lie(upstream, evidence(&lie));
-        Error::Lie { upstream: self.pool.label(upstream).to_owned(), lie }
     }
 }

@@ -1,9 +1,10 @@
 //! Traces that did not come with their blocks: asked for again, of every node that traces, a few times.
 //!
 //! In: blocks without traces, and the effort they are worth. Out: the same blocks, with traces where they
-//! could be had. A block that stays without is stored untraced, and `retrace` asks for it later. Nobody
-//! is called a liar for traces that are missing; a node whose traces contradict the block twice is. Traces
-//! that do not say of which block they are are asked for by its hash.
+//! could be had. A block that stays without is stored untraced, and `retrace` asks for it later. What
+//! speaks against a node's traces is kept as evidence, and the node stays in use: they are never proven, so a
+//! client with habits of its own must not cost us its blocks. Traces that do not say of which block they are
+//! are asked for by its hash.
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use super::node::NodeSource;
 use crate::error::Error;
 use crate::lock::lock;
 use crate::panic;
-use crate::verify::{BALANCE, Lie, Senders, is_about_traces};
+use crate::verify::{Lie, Senders, is_about_traces};
 
 /// How hard to try for a block's traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,11 +158,7 @@ impl NodeSource {
                     TraceTry::Misfit(block, lie) => {
                         why = Some(lie.to_string());
                         if misfits.contains(&id) {
-                            // Its own balances speak against it in the audit's status: that rules are
-                            // modelled in full is less sure than that a tree is one.
-                            if lie.check != BALANCE {
-                                self.report(id, lie);
-                            }
+                            self.report_traces(id, &lie);
                             not_again.push(id);
                         }
                         misfits.push(id);

@@ -172,6 +172,11 @@ impl Pool {
         self.shared.report_lie(id, evidence);
     }
 
+    /// For /status alone: the upstream stays in use.
+    pub fn keep_evidence(&self, id: UpstreamId, evidence: Evidence) {
+        self.shared.keep_evidence(id, evidence);
+    }
+
     /// Sends nothing more to this upstream; what is under way ends.
     pub fn drain(&self, id: UpstreamId) {
         self.shared.drain(id);

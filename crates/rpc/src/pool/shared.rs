@@ -371,6 +371,16 @@ impl Shared {
         });
     }
 
+    pub fn keep_evidence(&self, id: UpstreamId, evidence: Evidence) {
+        let evidence = evidence.printable();
+        let Evidence { block, check, expected, got } = &evidence;
+        tracing::warn!(chain = %self.chain_label, upstream = %self.label(id), block.number = block,
+            %check, %expected, %got, "upstream sent what cannot be, and stays in use");
+        if let Some(condition) = self.lock().get_mut(id.0) {
+            condition.remember(evidence, Moment::now());
+        }
+    }
+
     /// Changes one condition and draws the conclusions for all.
     fn change(&self, id: UpstreamId, change: impl FnOnce(&mut Condition, Moment) -> Next) {
         let now = Moment::now();
