@@ -48,3 +48,6 @@ export async function prepare() {
   fs.writeFileSync(stamp, wanted);
   return undefined;
 }
+
+// As a program: sets it up ahead of its tests.
+if (process.argv[1] === fileURLToPath(import.meta.url)) await prepare();

@@ -6,6 +6,7 @@
 mod admin;
 mod answer_headers;
 mod app;
+mod audit_control;
 mod backups;
 mod client_address;
 pub mod clock;
@@ -45,6 +46,7 @@ mod tokens;
 
 pub use admin::{BackupOrder, KeyCreated, KeyInfo, KeyRequest, RoleName};
 pub use app::{App, Parts};
+pub use audit_control::{AuditControl, AuditFuture};
 pub use backups::{BackupState, BackupStatus};
 pub use client_address::AddressRange;
 pub use config::{Config, PriceConfig, StatusAccess};

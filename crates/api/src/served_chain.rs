@@ -5,6 +5,8 @@ use std::sync::Arc;
 use model::chain::Chain;
 use rpc::Pool;
 
+use crate::audit_control::AuditControl;
+
 pub struct ServedChain {
     pub chain: Arc<Chain>,
     pub pool: Option<Arc<Pool>>,
@@ -12,6 +14,8 @@ pub struct ServedChain {
     pub ingest: Option<StatusFn>,
     /// How far its stored blocks are decoded again by this process, for /status.
     pub redecode: Option<StatusFn>,
+    /// None where no node is there to ask.
+    pub audit: Option<Box<dyn AuditControl>>,
 }
 
 /// Describes something as it is now, for /status.

@@ -79,8 +79,9 @@ fn item(text: &str) -> Item<'_> {
     if !text.starts_with('{') {
         return refuse(None, "a call must be a JSON object");
     }
-    let Ok(envelope) = serde_json::from_str::<Envelope>(text) else {
-        return refuse(None, "a field is given twice");
+    let envelope = match serde_json::from_str::<Envelope>(text) {
+        Ok(envelope) => envelope,
+        Err(error) => return refuse(None, &not_an_envelope(&error)),
     };
     // A null id is a real id in JSON-RPC 2.0, though an unwise one; only a missing one asks for
     // silence. `Option` reads null as missing, so look at the text.
@@ -102,6 +103,15 @@ fn item(text: &str) -> Item<'_> {
         return refuse(id.or(Some("null")), "params must be an array");
     }
     Ok(Request { id, method, params })
+}
+
+/// The text is a JSON object, so there is little that can be wrong: mostly a field that stands there twice.
+fn not_an_envelope(error: &serde_json::Error) -> String {
+    let why = error.to_string();
+    match why.split('`').nth(1).filter(|_| why.starts_with("duplicate field")) {
+        Some(name) => format!("{name} is given twice"),
+        None => "a call must be a JSON object".to_owned(),
+    }
 }
 
 fn is_id(text: &str) -> bool {

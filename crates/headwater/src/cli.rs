@@ -32,6 +32,8 @@ pub enum Command {
     Config(ConfigCommand),
     /// One hash over all that is stored of a chain, to compare two stores
     Digest(DigestArgs),
+    /// Hold balances that nodes prove against what stored blocks explain; exits 1 where they contradict
+    Audit(AuditArgs),
     /// Read everything that is stored and say what holds; exits 1 where something does not
     Check(CheckArgs),
     /// Open a damaged data folder at its last good write; keeps damaged files, says what is lost
@@ -120,6 +122,27 @@ pub struct DigestArgs {
     /// The chain: a name, a hex id, or a decimal id
     #[arg(long)]
     pub chain: String,
+}
+
+#[derive(Args)]
+pub struct AuditArgs {
+    #[command(flatten)]
+    pub place: Where,
+    /// The chain: a name, a hex id, or a decimal id
+    #[arg(long)]
+    pub chain: String,
+    /// Blocks, both ends included: 100-200, or one number
+    #[arg(long, value_name = "A-B")]
+    pub blocks: String,
+    /// Accounts of each block, drawn by lot; 0 is all of them
+    #[arg(long, default_value_t = 4)]
+    pub sample: usize,
+    /// A node to ask for proofs, beside those of the configuration; not beside a running server, which asks its own
+    #[arg(long, value_name = "CHAIN=URL")]
+    pub rpc: Vec<String>,
+    /// The whole report as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -234,6 +257,12 @@ impl From<&ServeArgs> for Flags {
             rpc: args.rpc.clone(),
             from_block: args.from_block.clone(),
         }
+    }
+}
+
+impl From<&AuditArgs> for Flags {
+    fn from(args: &AuditArgs) -> Self {
+        Flags { rpc: args.rpc.clone(), ..Flags::from(&args.place) }
     }
 }
 

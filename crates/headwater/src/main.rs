@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Keys(command) => commands::keys::run(&command),
         Command::Config(command) => commands::config::run(&command),
         Command::Digest(args) => commands::digest::run(&args),
+        Command::Audit(args) => commands::audit::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Repair(args) => commands::repair::run(&args),
         Command::Backup(args) => commands::backup::run(&args),

@@ -1,22 +1,24 @@
 //! One chain's ingest: the head is followed at once, history is filled beside it, blocks without traces
 //! are completed, and the oldest go where only the newest are wanted.
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
+use std::time::Duration;
 
 use model::chain::Chain;
 use rpc::Pool;
 use store::Store;
 use tokio::task::JoinSet;
 
+use crate::audit::{Auditor, BlockAudit};
 use crate::commit::Committer;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::Error;
-use crate::pipeline::{DecodeFn, Pipeline};
+use crate::pipeline::{DecodeFn, IsDevChainFn, Pipeline};
 use crate::progress::{Progress, Task};
 use crate::source::NodeSource;
 use crate::supervise::supervise;
-use crate::{backfill, follow, retain, retrace};
+use crate::{audit, backfill, follow, retain, retrace};
 
 pub struct Options {
     pub chain: Arc<Chain>,
@@ -37,6 +39,7 @@ pub struct ChainIngest {
     pub pool: Arc<Pool>,
     pub progress: Arc<Progress>,
     pub from_block: u64,
+    context: Context,
     _tasks: JoinSet<()>,
 }
 
@@ -44,13 +47,19 @@ impl ChainIngest {
     pub fn start(options: Options) -> Self {
         let Options { chain, pool, store, config, from_block, retain_blocks, decode } = options;
         let progress = Arc::new(Progress::default());
+        pool.expect_deliveries();
         progress.set_retain(retain_blocks);
         let committer = Committer::new(store.clone(), chain.clone(), progress.clone());
-        let pipeline = Pipeline::new(store.clone(), chain.clone(), decode);
+        let is_dev_chain = is_dev_chain_fn(chain.clone(), pool.clone());
+        let pipeline = Pipeline::new(store.clone(), chain.clone(), decode, is_dev_chain);
+        let within = Duration::from_millis(config.history_trace_ms.max(1));
+        let auditor = Auditor::new(store.clone(), pool.clone(), chain.clone(), within);
         let context = Context {
+            auditor,
             source: NodeSource::new(pool.clone(), chain.clone(), pipeline, &config),
             store,
             committer: Arc::new(committer),
+            second_words: Arc::default(),
             config,
             from_block,
             retain_blocks,
@@ -60,9 +69,32 @@ impl ChainIngest {
         tasks.spawn(keep(context.clone(), Task::Follow, follow::run));
         tasks.spawn(keep(context.clone(), Task::Backfill, backfill::run));
         tasks.spawn(keep(context.clone(), Task::Retrace, retrace::run));
-        tasks.spawn(keep(context, Task::Retain, retain::run));
-        ChainIngest { chain, pool, progress, from_block, _tasks: tasks }
+        tasks.spawn(keep(context.clone(), Task::Retain, retain::run));
+        tasks.spawn(keep(context.clone(), Task::Audit, audit::task::run));
+        ChainIngest { chain, pool, progress, from_block, context, _tasks: tasks }
     }
+
+    /// Holds accounts of a stored block against the state; what contradicts it is dealt with as in the
+    /// background. All accounts where no number is given.
+    pub async fn audit(&self, number: u64, sample: Option<usize>) -> Result<BlockAudit, Error> {
+        let audit = self.context.auditor.audit(number, sample).await?;
+        audit::task::conclude(&self.context, audit.clone()).await?;
+        Ok(audit)
+    }
+}
+
+fn is_dev_chain_fn(chain: Arc<Chain>, pool: Arc<Pool>) -> IsDevChainFn {
+    let told = Once::new();
+    Box::new(move || {
+        let is_dev_chain = chain.genesis.is_some_and(|genesis| pool.is_dev_chain(genesis));
+        if is_dev_chain {
+            told.call_once(|| {
+                let chain = &chain.name;
+                tracing::warn!(%chain, "the node's block 0 is another than the public chain's: taken for a dev chain");
+            });
+        }
+        is_dev_chain
+    })
 }
 
 async fn keep<F>(context: Context, task: Task, run: fn(Context) -> F)

@@ -55,11 +55,7 @@ impl Committer {
     /// Writes linked, rising blocks in the place of what cannot stand beside them.
     pub async fn replace(&self, origin: Origin, apply: Vec<PreparedBlock>) -> Result<(), Error> {
         let turn = self.turn().await;
-        let revert = {
-            let view = self.store.view().await?;
-            let coverage = view.coverage(self.chain.id).await?;
-            self.to_revert(&view, &coverage, &apply).await?
-        };
+        let revert = self.would_revert(&apply).await?;
         let ancestor = apply.first().and_then(|block| block.number.checked_sub(1));
         let reverted_blocks = revert.len() as u64;
         turn.commit(Change { origin, revert, apply, ..Change::default() }).await?;
@@ -75,6 +71,13 @@ impl Committer {
             self.progress.reorged(ReorgStatus { ancestor, reverted_blocks });
         }
         Ok(())
+    }
+
+    /// What would have to go for these blocks, newest first.
+    pub async fn would_revert(&self, apply: &[PreparedBlock]) -> Result<Vec<u64>, Error> {
+        let view = self.store.view().await?;
+        let coverage = view.coverage(self.chain.id).await?;
+        self.to_revert(&view, &coverage, apply).await
     }
 
     /// Stored blocks of the same number with another hash, and all that hang on them; newest first.
@@ -156,6 +159,11 @@ impl Turn<'_> {
             self.write(Change::amend(origin, amend)).await?;
         }
         Ok(numbers)
+    }
+
+    /// Takes the traces from a stored block; it stands in the queue of untraced ones then.
+    pub async fn untrace(&self, origin: Origin, block: PreparedBlock) -> Result<(), Error> {
+        self.write(Change::untrace(origin, vec![block])).await
     }
 
     /// Whether the block is stored, and would gain something and lose nothing.

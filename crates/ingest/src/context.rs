@@ -7,10 +7,12 @@ use model::chain::ChainId;
 use store::{Coverage, Store};
 use tokio::sync::watch;
 
+use crate::audit::Auditor;
 use crate::commit::Committer;
 use crate::config::Config;
 use crate::error::Error;
 use crate::progress::{Progress, Task};
+use crate::second_word::SecondWords;
 use crate::source::NodeSource;
 
 /// How long to wait after a failure before trying again: first and longest. A head or an upstream that
@@ -36,10 +38,12 @@ pub(crate) struct Context {
     pub source: NodeSource,
     pub store: Store,
     pub committer: Arc<Committer>,
+    pub second_words: Arc<SecondWords>,
     pub config: Config,
     pub from_block: u64,
     pub retain_blocks: Option<u64>,
     pub progress: Arc<Progress>,
+    pub auditor: Auditor,
 }
 
 impl Context {

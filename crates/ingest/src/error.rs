@@ -17,6 +17,11 @@ pub enum Error {
     /// The chain changed under a question of several parts; asking again settles it.
     #[error("the chain moved at block {number} while it was read")]
     Moved { number: u64 },
+    /// One node alone wants to revert more than one node alone may, for now.
+    #[error(
+        "{upstream} has another chain from block {number} on; reverting {blocks} blocks waits for the word of a second node"
+    )]
+    SecondWord { upstream: String, number: u64, blocks: u64 },
     #[error("{upstream} refused {what}: {message}")]
     Refused { upstream: String, what: &'static str, message: String },
     #[error(transparent)]

@@ -4,12 +4,14 @@
 //! In: upstreams of a chain, files of block records, or stored blocks to be decoded again. Out: commits
 //! to the store. Must not know: HTTP serving, wire shapes, who asks.
 
+pub mod audit;
 mod backfill;
 mod chain;
 mod commit;
 mod config;
 mod context;
 mod error;
+mod finality;
 mod follow;
 pub mod import;
 mod lock;
@@ -20,6 +22,7 @@ pub mod redecode;
 mod reorg;
 mod retain;
 mod retrace;
+mod second_word;
 pub mod source;
 mod supervise;
 pub mod verify;
@@ -30,4 +33,5 @@ pub use error::Error;
 pub use pipeline::{DecodeFn, decoder_of};
 pub use progress::{
     IngestStatus, Progress, ReorgStatus, RetainStatus, Task, TaskStatus, TraceFailure,
+    UnconfirmedRevert,
 };

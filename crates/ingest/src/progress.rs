@@ -1,10 +1,13 @@
 //! What the ingest of a chain is doing, for /status, the progress bar and the metrics.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::audit::{AuditProgress, AuditStatus};
 use crate::lock::lock;
 
 #[derive(Default)]
@@ -19,11 +22,16 @@ pub struct Progress {
     missing: AtomicU64,
     node_head: AtomicU64,
     /// One place per task, so that none speaks for the other.
-    tasks: Mutex<[TaskStatus; 4]>,
+    tasks: Mutex<[TaskStatus; 5]>,
     last_reorg: Mutex<Option<ReorgStatus>>,
+    unconfirmed_reverts: Mutex<VecDeque<UnconfirmedRevert>>,
+    finalized: Mutex<Option<u64>>,
+    /// And when it was said.
+    second_word: Mutex<Option<(String, Instant)>>,
     trace_failure: Mutex<Option<TraceFailure>>,
     history_end: Mutex<Option<u64>>,
     retain: Mutex<Option<RetainStatus>>,
+    pub audit: AuditProgress,
 }
 
 /// The tasks of a chain's ingest.
@@ -33,10 +41,11 @@ pub enum Task {
     Backfill,
     Retrace,
     Retain,
+    Audit,
 }
 
 impl Task {
-    const ALL: [Task; 4] = [Task::Follow, Task::Backfill, Task::Retrace, Task::Retain];
+    const ALL: [Task; 5] = [Task::Follow, Task::Backfill, Task::Retrace, Task::Retain, Task::Audit];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -44,6 +53,7 @@ impl Task {
             Task::Backfill => "filling history",
             Task::Retrace => "tracing stored blocks",
             Task::Retain => "dropping the oldest blocks",
+            Task::Audit => "auditing balances",
         }
     }
 }
@@ -70,6 +80,28 @@ pub struct ReorgStatus {
     pub ancestor: Option<u64>,
     pub reverted_blocks: u64,
 }
+
+/// A deep revert that was done on the word of one node.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct UnconfirmedRevert {
+    /// When, in seconds since 1970.
+    pub at: u64,
+    /// The first block of the new branch.
+    pub block: u64,
+    pub hash: String,
+    /// What was stored in its place.
+    pub instead_of: Option<String>,
+    pub reverted_blocks: u64,
+    /// Who gave it.
+    pub upstream: String,
+    /// Why nobody else's word was had.
+    pub why: String,
+}
+
+/// Whoever wants a second word asks for it every few seconds.
+const SECOND_WORD_SHOWN: Duration = Duration::from_secs(30);
+/// So many of them are remembered.
+const UNCONFIRMED_KEPT: usize = 10;
 
 /// Why a block is still untraced, though nodes were asked.
 #[derive(Clone, Debug, Serialize, PartialEq)]
@@ -112,8 +144,16 @@ pub struct IngestStatus {
     /// How often a task was started again since this process started.
     pub restarts: u64,
     pub last_reorg: Option<ReorgStatus>,
+    /// Deep reverts that no second node vouched for, the newest last.
+    pub unconfirmed_reverts: Vec<UnconfirmedRevert>,
+    /// The branch that waits for the word of a second node.
+    pub second_word: Option<String>,
+    /// The newest stored block that a node called finalized; none where nodes do not say.
+    pub finalized_block: Option<u64>,
     /// None where all blocks are kept.
     pub retain: Option<RetainStatus>,
+    /// Balances held against blocks.
+    pub audit: AuditStatus,
 }
 
 impl Progress {
@@ -125,6 +165,35 @@ impl Progress {
     pub fn reorged(&self, reorg: ReorgStatus) {
         self.reverted.fetch_add(reorg.reverted_blocks, Ordering::Relaxed);
         *lock(&self.last_reorg) = Some(reorg);
+    }
+
+    /// Says whether it is news: a commit that fails is tried again.
+    pub(crate) fn unconfirmed(&self, revert: UnconfirmedRevert) -> bool {
+        let mut known = lock(&self.unconfirmed_reverts);
+        if known.iter().any(|it| (&it.hash, &it.instead_of) == (&revert.hash, &revert.instead_of)) {
+            return false;
+        }
+        if known.len() == UNCONFIRMED_KEPT {
+            known.pop_front();
+        }
+        known.push_back(revert);
+        true
+    }
+
+    /// Said again as long as it holds. Says whether it is news.
+    pub(crate) fn set_second_word(&self, wanted: Option<String>) -> bool {
+        let is_news = self.second_word() != wanted;
+        *lock(&self.second_word) = wanted.map(|wanted| (wanted, Instant::now()));
+        is_news
+    }
+
+    fn second_word(&self) -> Option<String> {
+        let wanted = lock(&self.second_word).clone();
+        wanted.filter(|(_, at)| at.elapsed() < SECOND_WORD_SHOWN).map(|(wanted, _)| wanted)
+    }
+
+    pub(crate) fn set_finalized(&self, block: Option<u64>) {
+        *lock(&self.finalized) = block;
     }
 
     pub(crate) fn set_retain(&self, retain_blocks: Option<u64>) {
@@ -233,18 +302,23 @@ impl Progress {
             failed: self.failed(),
             restarts: Task::ALL.iter().map(|task| self.task(*task).restarts).sum(),
             last_reorg: lock(&self.last_reorg).clone(),
+            unconfirmed_reverts: lock(&self.unconfirmed_reverts).iter().cloned().collect(),
+            second_word: self.second_word(),
+            finalized_block: *lock(&self.finalized),
             retain: lock(&self.retain).clone(),
+            audit: self.audit.snapshot(),
         }
     }
 }
 
-fn status_of(tasks: &mut [TaskStatus; 4], task: Task) -> &mut TaskStatus {
-    let [follow, backfill, retrace, retain] = tasks;
+fn status_of(tasks: &mut [TaskStatus; 5], task: Task) -> &mut TaskStatus {
+    let [follow, backfill, retrace, retain, audit] = tasks;
     match task {
         Task::Follow => follow,
         Task::Backfill => backfill,
         Task::Retrace => retrace,
         Task::Retain => retain,
+        Task::Audit => audit,
     }
 }
 

@@ -34,7 +34,8 @@ impl Proof {
     pub const WITHDRAWALS: Proof = Proof(8);
     /// Every sender was recovered from its signature (otherwise some were, as a sample).
     pub const SENDERS: Proof = Proof(16);
-    /// Traces were given and agree with the transactions and receipts.
+    /// Traces were given, agree with transactions and receipts, and are trees that the EVM could have made:
+    /// consistent, which is less than proven.
     pub const TRACES: Proof = Proof(32);
 
     const NAMES: [(Proof, &'static str); 6] = [

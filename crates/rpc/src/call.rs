@@ -3,6 +3,7 @@
 //! Answers stay raw: a result is a view into the response body, so a 600 KB block is parsed once, by
 //! whoever knows what it means.
 
+use crate::json_members::SeenMembers;
 use bytes::Bytes;
 use model::printable;
 use model::raw::reader::Reader;
@@ -37,6 +38,10 @@ impl Call {
 
     pub fn latest_block() -> Self {
         Self::fixed("eth_getBlockByNumber", r#"["latest",false]"#)
+    }
+
+    pub fn finalized_block() -> Self {
+        Self::fixed("eth_getBlockByNumber", r#"["finalized",false]"#)
     }
 
     pub fn block_by_number(number: u64, full_transactions: bool) -> Self {
@@ -74,6 +79,11 @@ impl Call {
         Self::owned("trace_block", format!(r#"["{number:#x}"]"#))
     }
 
+    /// Balance, nonce and code of an account after a block, with the way to the state root.
+    pub fn account_proof(account: &alloy_primitives::Address, number: u64) -> Self {
+        Self::owned("eth_getProof", format!(r#"["{account:#x}",[],"{number:#x}"]"#))
+    }
+
     const fn fixed(method: &'static str, params: &'static str) -> Self {
         Self { method: Cow::Borrowed(method), params: Cow::Borrowed(params) }
     }
@@ -90,23 +100,24 @@ pub type CallResult = Result<RawAnswer, RpcFailure>;
 pub struct RawAnswer {
     /// Begins with the result.
     text: Bytes,
-    /// Nothing but the result; else the rest of its envelope follows.
-    is_cut: bool,
+    /// None where there is nothing but the result; else the rest of its envelope follows, and these were in
+    /// front of it.
+    before: Option<SeenMembers>,
 }
 
 impl RawAnswer {
     pub(crate) fn new(json: Bytes) -> Self {
-        Self { text: json, is_cut: true }
+        Self { text: json, before: None }
     }
 
     /// A large result, whose end was not looked for: whoever reads it will find it.
-    pub(crate) fn uncut(text: Bytes) -> Self {
-        Self { text, is_cut: false }
+    pub(crate) fn uncut(text: Bytes, before: SeenMembers) -> Self {
+        Self { text, before: Some(before) }
     }
 
     /// The JSON text of the result; a large one was not read yet and may be broken.
     pub fn json(&self) -> &[u8] {
-        if self.is_cut {
+        if self.before.is_none() {
             return &self.text;
         }
         // What has no end fails when it is read.
@@ -123,7 +134,18 @@ impl RawAnswer {
 
     /// Reads the result straight out of the response body; `T` may borrow from it.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(self.json())
+        // Nothing at all where the envelope is none.
+        serde_json::from_slice(self.whole().unwrap_or_default())
+    }
+
+    /// The JSON text of the result where its envelope is one.
+    fn whole(&self) -> Option<&[u8]> {
+        if self.before.is_none() {
+            return Some(&self.text);
+        }
+        let mut reader = Reader::new(&self.text);
+        let value = reader.value()?;
+        self.ends_well(&mut reader).then_some(value)
     }
 
     /// The same by a reader of one's own, in one pass. `None` where `read` says so, or where more
@@ -131,17 +153,24 @@ impl RawAnswer {
     pub fn read<T>(&self, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Option<T> {
         let mut reader = Reader::new(&self.text);
         let value = read(&mut reader)?;
-        if !self.is_cut {
+        self.ends_well(&mut reader).then_some(value)
+    }
+
+    /// Whether nothing follows but the rest of an envelope, with no name that was there before.
+    fn ends_well(&self, reader: &mut Reader<'_>) -> bool {
+        let Some(mut seen) = self.before else { return reader.is_at_end() };
+        let mut rest = || {
             let mut is_first = false;
             while let Some(name) = reader.next_name(&mut is_first)? {
                 let is_nothing = reader.value()? == b"null";
                 // A result and an error at once is neither.
-                if name.as_ref() == b"error" && !is_nothing {
+                if seen.is_repeated(&name) || name.as_ref() == b"error" && !is_nothing {
                     return None;
                 }
             }
-        }
-        reader.is_at_end().then_some(value)
+            Some(())
+        };
+        rest().is_some() && reader.is_at_end()
     }
 }
 

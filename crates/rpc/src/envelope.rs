@@ -5,8 +5,9 @@
 //! matched by id.
 
 use crate::call::{Call, CallResult, RawAnswer, RpcFailure};
-use crate::json_members;
+use crate::json_members::{self, SeenMembers};
 use bytes::Bytes;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::fmt::Write;
@@ -58,7 +59,7 @@ const LARGE_BYTES: usize = 32 << 10;
 
 /// Reads a body. The error says what is wrong with it, never what it says.
 pub fn parse(body: &Bytes) -> Result<Message, String> {
-    let malformed = |e: serde_json::Error| format!("{e} in a body of {} bytes", body.len());
+    let malformed = |e: String| format!("{e} in a body of {} bytes", body.len());
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     if *first.ok_or_else(|| "an empty body".to_owned())? == b'[' {
         let list = batch(body).map_err(malformed)?;
@@ -72,31 +73,32 @@ pub fn parse(body: &Bytes) -> Result<Message, String> {
     }
 }
 
-fn single(text: &[u8]) -> Result<Envelope<'_>, serde_json::Error> {
+fn single(text: &[u8]) -> Result<Envelope<'_>, String> {
     if text.len() >= LARGE_BYTES {
         // Most nodes write the result last; then its end need not be looked for.
         if text.trim_ascii_end().ends_with(b"}")
             && let Some(members) = json_members::object_until(text, b"result")
-            && let envelope = Envelope::of(&members)
+            && let envelope = Envelope::of(&members)?
             && envelope.id.is_some()
             && envelope.error.is_none()
         {
             return Ok(Envelope { is_uncut: true, ..envelope });
         }
         if let Some(members) = json_members::object(text) {
-            return Ok(Envelope::of(&members));
+            return Envelope::of(&members);
         }
     }
-    serde_json::from_slice::<Strict<'_>>(text).map(Envelope::from)
+    let strict = serde_json::from_slice::<Strict<'_>>(text).map_err(|e| e.to_string())?;
+    Ok(Envelope::from(strict))
 }
 
-fn batch(text: &[u8]) -> Result<Vec<Envelope<'_>>, serde_json::Error> {
+fn batch(text: &[u8]) -> Result<Vec<Envelope<'_>>, String> {
     if text.len() >= LARGE_BYTES
         && let Some(list) = json_members::objects(text)
     {
-        return Ok(list.iter().map(|members| Envelope::of(members)).collect());
+        return list.iter().map(|members| Envelope::of(members)).collect();
     }
-    let list: Vec<Strict<'_>> = serde_json::from_slice(text)?;
+    let list: Vec<Strict<'_>> = serde_json::from_slice(text).map_err(|e| e.to_string())?;
     Ok(list.into_iter().map(Envelope::from).collect())
 }
 
@@ -121,9 +123,13 @@ pub fn in_order(
     whole.ok_or_else(|| format!("{count} answers to {wanted} calls"))
 }
 
-/// An envelope whose every part was read as JSON.
+/// An envelope whose every part was read as JSON, and none of which is there twice.
 #[derive(Deserialize)]
 struct Strict<'a> {
+    #[serde(default, rename = "jsonrpc")]
+    _jsonrpc: Option<IgnoredAny>,
+    #[serde(default, rename = "method")]
+    _method: Option<IgnoredAny>,
     #[serde(default, borrow)]
     id: Option<&'a RawValue>,
     // `null` is a result, so it must not become `None`.
@@ -148,6 +154,8 @@ struct Envelope<'a> {
     params: Option<&'a [u8]>,
     /// What follows the result in its envelope is still behind it.
     is_uncut: bool,
+    /// What was read of it.
+    seen: SeenMembers,
 }
 
 impl<'a> From<Strict<'a>> for Envelope<'a> {
@@ -159,14 +167,18 @@ impl<'a> From<Strict<'a>> for Envelope<'a> {
             error: text(strict.error),
             params: text(strict.params),
             is_uncut: false,
+            seen: SeenMembers::default(),
         }
     }
 }
 
 impl<'a> Envelope<'a> {
-    fn of(members: &[json_members::JsonMember<'a>]) -> Self {
+    fn of(members: &[json_members::JsonMember<'a>]) -> Result<Self, String> {
         let mut envelope = Envelope::default();
         for (name, value) in members {
+            if envelope.seen.is_repeated(name) {
+                return Err(format!("\"{}\" is there twice", String::from_utf8_lossy(name)));
+            }
             let given = Some(*value).filter(|value| *value != b"null");
             match name.as_ref() {
                 b"id" => envelope.id = given,
@@ -176,7 +188,7 @@ impl<'a> Envelope<'a> {
                 _ => {}
             }
         }
-        envelope
+        Ok(envelope)
     }
 
     fn answer(&self, body: &Bytes) -> Result<Answer, String> {
@@ -185,7 +197,9 @@ impl<'a> Envelope<'a> {
         let id = id.and_then(|text| text.trim_matches('"').parse().ok());
         let result = match (self.error, self.result) {
             (Some(error), _) => Err(RpcFailure::parse(body.slice_ref(error))),
-            (None, Some(result)) if self.is_uncut => Ok(RawAnswer::uncut(body.slice_ref(result))),
+            (None, Some(result)) if self.is_uncut => {
+                Ok(RawAnswer::uncut(body.slice_ref(result), self.seen))
+            }
             (None, Some(result)) => Ok(RawAnswer::new(body.slice_ref(result))),
             (None, None) => return Err("neither result nor error".to_owned()),
         };
@@ -294,9 +308,47 @@ mod tests {
             assert_eq!(answer.clone().into_bytes(), answer.json());
             assert!(answer.parse::<Vec<String>>().is_ok());
         }
-        for tail in ["", "]}", r#","meta"}"#, "}}", r#","error":{"code":1}}"#] {
+        for tail in [
+            "",
+            "]}",
+            r#","meta"}"#,
+            "}}",
+            r#","error":{"code":1}}"#,
+            r#","result":[]}"#,
+            r#","id":1}"#,
+            r#","error":null,"error":null}"#,
+        ] {
             let read = answer(tail).and_then(|answer| length(&answer));
             assert_eq!(read, None, "{tail}");
+            let parsed = answer(tail).and_then(|answer| answer.parse::<Vec<String>>().ok());
+            assert_eq!(parsed, None, "{tail}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_an_envelope_that_is_there_twice_is_refused_and_named() {
+        let filler = format!(r#""{}""#, "ab".repeat(LARGE_BYTES));
+        for large in ["", &filler] {
+            let pad = if large.is_empty() { String::new() } else { format!(r#","pad":{large}"#) };
+            for (name, twice) in [
+                ("result", r#""id":7,"result":1,"result":2"#),
+                ("id", r#""id":7,"result":1,"id":8"#),
+                ("jsonrpc", r#""jsonrpc":"2.0","jsonrpc":"1.0","id":7,"result":1"#),
+                ("error", r#""id":7,"error":null,"error":{"code":1}"#),
+                (
+                    "params",
+                    r#""method":"eth_subscription","params":{"result":1},"params":{"result":2}"#,
+                ),
+                ("method", r#""method":"eth_subscription","method":"x","params":{"result":1}"#),
+            ] {
+                for text in [format!("{{{twice}{pad}}}"), format!("[{{{twice}{pad}}}]")] {
+                    let why = parse(&Bytes::from(text)).unwrap_err();
+                    assert!(why.contains(name), "{name}: {why}");
+                }
+            }
+            // Of what is none of its parts nothing is asked.
+            let odd = format!(r#"{{"id":7,"meta":1,"meta":2,"result":1{pad}}}"#);
+            assert!(parse(&Bytes::from(odd)).is_ok());
         }
     }
 

@@ -10,6 +10,24 @@ use std::borrow::Cow;
 /// A member's name and its value as written.
 pub type JsonMember<'a> = (Cow<'a, [u8]>, &'a [u8]);
 
+/// What an envelope is made of. Of two with one name, one would be checked and the other believed.
+const ENVELOPE: [&[u8]; 6] = [b"jsonrpc", b"id", b"method", b"params", b"result", b"error"];
+
+/// Which members of an envelope were there by now.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SeenMembers(u8);
+
+impl SeenMembers {
+    /// Says whether the name is one of an envelope's and was there before.
+    pub fn is_repeated(&mut self, name: &[u8]) -> bool {
+        let Some(at) = ENVELOPE.iter().position(|known| *known == name) else { return false };
+        let bit = 1 << at;
+        let was_there = self.0 & bit != 0;
+        self.0 |= bit;
+        was_there
+    }
+}
+
 /// The members of the object that `text` is; `None` where it is no object.
 pub fn object(text: &[u8]) -> Option<Vec<JsonMember<'_>>> {
     let mut reader = Reader::new(text);

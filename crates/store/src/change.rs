@@ -3,7 +3,7 @@
 use crate::coverage::Coverage;
 use crate::journal::{Entry, Origin};
 
-/// First revert, newest first, then amend, then apply; all of it or nothing. `B` is a block in the form
+/// First revert, newest first, then amend and untrace, then apply; all of it or nothing. `B` is a block in the form
 /// in which an engine writes it.
 pub struct ChangeOf<B> {
     /// Where the blocks come from, for the journal.
@@ -12,13 +12,22 @@ pub struct ChangeOf<B> {
     pub revert: Vec<u64>,
     /// Stored blocks, the same hash, that now have receipts or traces they had not before.
     pub amend: Vec<B>,
+    /// Stored blocks, the same hash, whose traces turned out to be wrong: they go in again without. An
+    /// amendment, for the journal.
+    pub untrace: Vec<B>,
     pub apply: Vec<B>,
 }
 
 impl<B> Default for ChangeOf<B> {
     fn default() -> Self {
         let origin = Origin::default();
-        ChangeOf { origin, revert: Vec::new(), amend: Vec::new(), apply: Vec::new() }
+        ChangeOf {
+            origin,
+            revert: Vec::new(),
+            amend: Vec::new(),
+            untrace: Vec::new(),
+            apply: Vec::new(),
+        }
     }
 }
 
@@ -35,11 +44,16 @@ impl<B> ChangeOf<B> {
         ChangeOf { origin, amend, ..ChangeOf::default() }
     }
 
+    pub fn untrace(origin: Origin, untrace: Vec<B>) -> Self {
+        ChangeOf { origin, untrace, ..ChangeOf::default() }
+    }
+
     pub(crate) fn map<C>(self, to: impl Fn(B) -> C) -> ChangeOf<C> {
-        let ChangeOf { origin, revert, amend, apply } = self;
+        let ChangeOf { origin, revert, amend, untrace, apply } = self;
         let amend = amend.into_iter().map(&to).collect();
+        let untrace = untrace.into_iter().map(&to).collect();
         let apply = apply.into_iter().map(&to).collect();
-        ChangeOf { origin, revert, amend, apply }
+        ChangeOf { origin, revert, amend, untrace, apply }
     }
 }
 

@@ -1,8 +1,9 @@
-//! The admin surface, `/admin/v1/…`: keys, redecode, backup, journal readers, upstreams, sizes.
+//! The admin surface, `/admin/v1/…`: keys, redecode, backup, journal readers, upstreams, sizes, audits.
 //!
 //! For keys with the admin role, or for whoever can open the socket in the data folder. One file per
 //! subject; `routes` lists them.
 
+mod audit;
 mod backup;
 mod caller;
 mod digest;
@@ -34,4 +35,5 @@ pub fn routes() -> Router<App> {
         .route("/admin/v1/upstreams/{chain}/{name}/{action}", post(upstreams::act))
         .route("/admin/v1/sizes", get(sizes::sizes))
         .route("/admin/v1/digest/{chain}", get(digest::digest))
+        .route("/admin/v1/audit/{chain}/{number}", post(audit::audit))
 }

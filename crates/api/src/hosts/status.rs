@@ -3,6 +3,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use model::proof::Proof;
 use serde_json::{Value, json};
 
 use super::Operator;
@@ -70,14 +71,23 @@ pub async fn block_status(
     let view = app.parts.store.view().await?;
     let block = view.block_summary(served.chain.id, number).await?;
     let block = block.ok_or_else(|| ApiError::NotFound(format!("block {number} is not stored")))?;
-    let checks: Vec<_> = block.proof.names().collect();
+    // No hash covers traces: that they fit the block proves nothing of them.
+    let proven: Vec<_> = block.proof.without(Proof::TRACES).names().collect();
+    let traces = match (block.has_traces, block.proof.has(Proof::TRACES)) {
+        (false, _) => "missing",
+        (true, true) => "consistent",
+        (true, false) => "unchecked",
+    };
     Ok(Json(json!({
         "number": number,
         "hash": block.hash.to_string(),
         "timestamp": crate::date::iso_millis_utc(block.timestamp),
         "transactions": block.tx_count,
         "level": block.proof.level().name(),
-        "proven": checks,
+        "proven": proven,
         "has_traces": block.has_traces,
+        "traces": traces,
+        // Pairs of account and block whose balances the state proves, since the process started.
+        "accounts_proven": served.audit.as_ref().map(|audit| audit.proven_of(number, block.hash)),
     })))
 }

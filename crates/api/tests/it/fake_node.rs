@@ -115,7 +115,7 @@ impl World {
         if number > self.head {
             return Value::Null;
         }
-        let hash = |n: u64| format!("{:#066x}", n + 0xabc);
+        let hash = |n: u64| format!("{:#066x}", n.wrapping_add(0xabc));
         json!({
             "number": quantity(number), "hash": hash(number), "parentHash": hash(number.wrapping_sub(1)),
             "timestamp": quantity(1_700_000_000 + number), "transactions": [],

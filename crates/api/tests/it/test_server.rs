@@ -199,7 +199,7 @@ fn parts(store: Store, folder: &std::path::Path, chains: &[&str]) -> Parts {
         table.with_private(PrivateChain::new(CHAIN, "sim")).unwrap().with_private(silent).unwrap();
     let served = |name: &str| {
         let chain = Arc::new(table.find(name).unwrap().clone());
-        ServedChain { chain, pool: None, ingest: None, redecode: None }
+        ServedChain { chain, pool: None, ingest: None, redecode: None, audit: None }
     };
     let chains = chains.iter().map(|name| served(name)).collect();
     // Stands for whatever goes wrong inside.

@@ -58,7 +58,7 @@ impl TokenMarket {
         let pool = setup.node.map(|url| runtime.block_on(async { node_pool(&url) }));
         let served = |name: &str, pool| {
             let chain = Arc::new(table.find(name).unwrap().clone());
-            ServedChain { chain, pool, ingest: None, redecode: None }
+            ServedChain { chain, pool, ingest: None, redecode: None, audit: None }
         };
         let chains = vec![served("eth", pool), served("linea", None), served("sepolia", None)];
         let lists = setup.list.map(|text| {

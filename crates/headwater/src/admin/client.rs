@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::socket::{self, ShortPath};
 use super::socket_path;
 
-/// Every call but the digest answers at once.
+/// Every call but digests and audits answers at once.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub struct Client {
@@ -68,8 +68,9 @@ impl Client {
         body: Option<&B>,
     ) -> Result<Vec<u8>> {
         let mut request = self.http.request(method, format!("http://headwater{path}"));
-        // One hash over a whole chain may take long; everything else does not.
-        if !path.starts_with("/admin/v1/digest/") {
+        // One hash over a whole chain may take long, and so may the proofs of a whole block.
+        let may_take_long = ["/admin/v1/digest/", "/admin/v1/audit/"];
+        if !may_take_long.iter().any(|long| path.starts_with(long)) {
             request = request.timeout(TIMEOUT);
         }
         if let Some(body) = body {

@@ -1,7 +1,7 @@
 //! One chain of the configuration: where to read it, and what it is if it is not built in.
 
 use anyhow::{Context, Result};
-use model::chain::{Chain, ChainId, ChainTable, PrivateChain};
+use model::chain::{Chain, ChainId, ChainTable, PrivateChain, Verification};
 use serde::{Deserialize, Serialize};
 
 /// The fewest blocks that a chain can be told to keep; more where it takes more to be sure of one.
@@ -28,6 +28,9 @@ pub struct ChainSection {
     /// of it does: wrapped coin, stable tokens, exchanges, marketplaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contracts_of: Option<String>,
+    /// By which rules its blocks are checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
 }
 
 impl ChainSection {
@@ -42,7 +45,8 @@ impl ChainSection {
         let known = table.find(name);
         let changes = self.block_time_ms.is_some()
             || self.confirmations.is_some()
-            || self.contracts_of.is_some();
+            || self.contracts_of.is_some()
+            || self.verification.is_some();
         let id = match (self.id, known) {
             (None, Some(chain)) if changes => chain.id,
             (None, Some(_)) => return Ok(None),
@@ -94,6 +98,7 @@ impl ChainSection {
         let mut private = PrivateChain::new(id, name);
         private.block_time_ms = self.block_time_ms.or(private.block_time_ms);
         private.confirmations = self.confirmations.or(private.confirmations);
+        private.verification = self.verification;
         private
     }
 }

@@ -14,6 +14,9 @@ const KEY_CHARS_MIN: usize = 16;
 /// "aaaaaaaaaaaaaaaa" is no key, either.
 const KEY_LETTERS_MIN: usize = 6;
 
+/// More would be a load of its own; `headwater audit` goes as fast as the nodes do.
+const AUDITS_PER_MINUTE_MAX: u32 = 600;
+
 impl Settings {
     pub(super) fn check(&self) -> Result<()> {
         self.check_numbers()?;
@@ -50,9 +53,15 @@ impl Settings {
             ("rpc.ingest_bytes_in_flight_max", self.rpc.ingest_bytes_in_flight_max as u64),
             ("rpc.client_bytes_in_flight_max", self.rpc.client_bytes_in_flight_max as u64),
             ("store.commit_stall_s", self.store.commit_stall_s),
+            ("ingest.revert_second_word_ms", self.ingest.revert_second_word_ms),
         ] {
             ensure!(value > 0, "{name} must be at least 1");
         }
+        ensure!(
+            self.ingest.audit <= AUDITS_PER_MINUTE_MAX,
+            "ingest.audit ({}) must be at most {AUDITS_PER_MINUTE_MAX} a minute",
+            self.ingest.audit
+        );
         for (name, chain) in &self.chains {
             let waits = chain.upstreams.iter().all(|node| node.timeout_ms != Some(0));
             ensure!(waits, "chains.{name}.upstreams: timeout_ms must be at least 1");

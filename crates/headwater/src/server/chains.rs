@@ -10,6 +10,7 @@ use model::chain::{Chain, ChainTable};
 use rpc::{Pool, PoolOptions};
 use store::Store;
 
+use super::audit::ChainAudit;
 use crate::config::{ChainSection, Settings};
 use crate::redecode::RedecodeTarget;
 
@@ -32,7 +33,13 @@ pub async fn start(
         let chain = Arc::new(find(table, name)?.clone());
         let redecode = chains.add_target(store, &chain, settings).await?;
         if section.upstreams.is_empty() {
-            chains.served.push(ServedChain { chain, pool: None, ingest: None, redecode });
+            chains.served.push(ServedChain {
+                chain,
+                pool: None,
+                ingest: None,
+                redecode,
+                audit: None,
+            });
             continue;
         }
         let pool =
@@ -48,10 +55,12 @@ pub async fn start(
                 retain_blocks: section.retain_blocks,
             }))
         });
+        let audit = ChainAudit::new(store, &pool, &chain, ingest.clone());
+        let audit: Option<Box<dyn api::AuditControl>> = Some(Box::new(audit));
         let progress = ingest.as_ref().map(|ingest| ingest.progress.clone());
         chains.ingests.extend(ingest);
         let ingest = progress.map(|progress| status_fn(move || progress.snapshot()));
-        chains.served.push(ServedChain { chain, pool: Some(pool), ingest, redecode });
+        chains.served.push(ServedChain { chain, pool: Some(pool), ingest, redecode, audit });
     }
     chains.add_stored(store, table, settings).await?;
     Ok(chains)
@@ -98,7 +107,13 @@ impl Chains {
             };
             let chain = Arc::new(chain.clone());
             let redecode = self.add_target(store, &chain, settings).await?;
-            self.served.push(ServedChain { chain, pool: None, ingest: None, redecode });
+            self.served.push(ServedChain {
+                chain,
+                pool: None,
+                ingest: None,
+                redecode,
+                audit: None,
+            });
         }
         Ok(())
     }
@@ -108,7 +123,7 @@ fn status_fn<T: serde::Serialize>(now: impl Fn() -> T + Send + Sync + 'static) -
     Box::new(move || serde_json::to_value(now()).unwrap_or_default())
 }
 
-fn start_pool(chain: &Chain, section: &ChainSection, settings: &Settings) -> Result<Arc<Pool>> {
+pub fn start_pool(chain: &Chain, section: &ChainSection, settings: &Settings) -> Result<Arc<Pool>> {
     Ok(Pool::start(pool_options(chain, section, settings))?)
 }
 

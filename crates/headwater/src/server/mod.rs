@@ -1,5 +1,6 @@
 //! The parts put together: store, pools, ingest, gateway, HTTP.
 
+mod audit;
 pub mod chains;
 mod disk_budget;
 mod listeners;

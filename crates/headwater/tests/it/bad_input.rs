@@ -328,10 +328,11 @@ fn calls() -> Vec<Case> {
         post(r#"{"id":1,"method":"eth_chainId"}"#, 200, "jsonrpc must be"),
         post(r#"{"jsonrpc":"2.0","id":[],"method":"eth_chainId"}"#, 200, "id must be"),
         post(r#"{"jsonrpc":"2.0","id":1,"method":null}"#, 200, "method must be"),
+        post(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"eth_chainId"}"#, 200, "id is given twice"),
         post(
-            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"eth_chainId"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","method":"eth_blockNumber"}"#,
             200,
-            "a field is given twice",
+            "method is given twice",
         ),
         post(call("eth_call", "7"), 200, "params must be an array"),
         post(

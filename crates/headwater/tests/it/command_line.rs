@@ -38,6 +38,7 @@ fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
     for (content, says) in [
         ("[api]\nlimit_maximum = 5", "limit_maximum"),
         ("[api]\nlimit_default = 0", "api.limit_default (0)"),
+        ("[ingest]\naudit = 601", "ingest.audit (601)"),
         ("[api", "headwater.toml"),
         ("[chains.nowhere]\n", "chain 'nowhere' is not built in"),
         ("[chains.mine]\nid = 1", "id 1 is `eth` already"),

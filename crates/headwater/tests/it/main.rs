@@ -19,6 +19,7 @@ mod records;
 mod world;
 
 mod answers;
+mod audit;
 mod backup;
 mod bad_input;
 mod broken_stderr;

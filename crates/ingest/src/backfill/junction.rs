@@ -10,6 +10,7 @@ use rpc::UpstreamId;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::second_word::{self, Branch};
 use crate::source::Child;
 
 /// Blocks reverted at one junction; where more are stale, the next junction finds them.
@@ -56,13 +57,16 @@ impl StaleBlocks {
         let chain = walk_down(context, upstream, child, lowest).await?;
         let Some(last) = chain.last() else { return Err(Error::Moved { number }) };
         confirm(context, upstream, *last).await?;
+        let numbers: Vec<u64> = chain.iter().map(|block| block.number).collect();
+        // Whoever makes up a head far above comes down to here: the way to revert all must not be open.
+        let branch = Branch { upstream, block: *last, reverts: &numbers };
+        second_word::allow(context, branch).await?;
         tracing::info!(
             chain.id = context.chain_id().0,
             first = last.number,
             last = number,
             "reverting an older range that is not on the head's chain"
         );
-        let numbers = chain.iter().map(|block| block.number).collect();
         Ok(StaleBlocks { numbers, newest: Some((number, hash)) })
     }
 

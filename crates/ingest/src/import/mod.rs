@@ -81,7 +81,12 @@ pub async fn import(
     crate::redecode::declare(store, chain).await?;
     let chain = Arc::new(chain.clone());
     let reading = Arc::new(FileReaders {
-        pipeline: Pipeline::new(store.clone(), chain.clone(), decoder_of(&chain)),
+        pipeline: Pipeline::new(
+            store.clone(),
+            chain.clone(),
+            decoder_of(&chain),
+            Box::new(|| false),
+        ),
         files: files.to_vec(),
         next: AtomicUsize::new(0),
     });
@@ -146,7 +151,7 @@ impl FileReaders {
             };
             send(match self.pipeline.run(block, Senders::All) {
                 Ok(block) => FromReader::Block(block),
-                Err(lie) => FromReader::Refused(Refusal::Lie { path: path.to_owned(), lie }),
+                Err(no) => FromReader::Refused(Refusal::Lie { path: path.to_owned(), lie: no.lie }),
             })?;
         }
         Ok(())

@@ -80,8 +80,8 @@ impl<'a> ImportWriter<'a> {
             let Sorted { apply, amend, later, .. } = self.sort(&turn, blocks).await?;
             if !apply.is_empty() || !amend.is_empty() {
                 self.count(&apply, &amend);
-                let (origin, revert) = (Origin::Import, Vec::new());
-                turn.commit(Change { origin, revert, amend, apply }).await?;
+                let origin = Origin::Import;
+                turn.commit(Change { origin, amend, apply, ..Change::default() }).await?;
             }
             blocks = later;
         }

@@ -180,11 +180,12 @@ impl<'a> Retracer<'a> {
         for FetchedBlock { block, no_traces, .. } in blocks {
             match no_traces {
                 _ if block.has_traces => traced.push(block),
-                Some(NoTraces::Failed(why) | NoTraces::TooSlow(why)) => {
-                    self.failed(block.number, why, now);
-                }
                 Some(NoTraces::StateGone | NoTraces::NotAsked) | None => {
                     gone = gone.max(Some(block.number));
+                }
+                Some(why) => {
+                    let why = why.reason().unwrap_or_default().to_owned();
+                    self.failed(block.number, why, now);
                 }
             }
         }

@@ -84,10 +84,17 @@ fn traces(answers: &BlockAnswers, txs: &[Tx]) -> Result<Vec<Vec<Frame>>, NoTrace
             if answer.as_ref().is_err_and(is_gone) {
                 return Err(NoTraces::StateGone);
             }
-            read_traces(answer, answers.dialect, txs).map_err(NoTraces::Failed)
+            read_traces(answer, answers.dialect, txs, AskedBy::Number)
         }
         None => Err(NoTraces::Failed("no answer about its traces".to_owned())),
     }
+}
+
+/// What a question about traces named: by a block's hash they are of that block, whatever they say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedBy {
+    Number,
+    Hash,
 }
 
 /// One answer about a block's traces; the error says why it is of no use.
@@ -95,19 +102,37 @@ pub fn read_traces(
     answer: &CallResult,
     dialect: Traces,
     txs: &[Tx],
-) -> Result<Vec<Vec<Frame>>, String> {
+    asked: AskedBy,
+) -> Result<Vec<Vec<Frame>>, NoTraces> {
+    let failed = |why: &str| NoTraces::Failed(why.to_owned());
     let answer = match answer {
-        Ok(answer) if answer.is_null() => return Err("the node has no traces of it yet".to_owned()),
+        Ok(answer) if answer.is_null() => return Err(failed("the node has no traces of it yet")),
         Ok(answer) => answer,
-        Err(failure) => return Err(failure.to_string()),
+        Err(failure) => return Err(NoTraces::Failed(failure.to_string())),
     };
     let text = text_of(answer.json());
+    if asked == AskedBy::Number && !is_bound(text, dialect) {
+        return Err(NoTraces::Unbound);
+    }
     let traces = match dialect {
-        Traces::None => return Err("the node does not trace".to_owned()),
+        Traces::None => return Err(failed("the node does not trace")),
         Traces::TraceBlock => read_parity_traces(text, txs),
         Traces::DebugTraceBlock => read_geth_traces(text, txs),
     };
-    traces.map_err(|fault| fault.to_string())
+    traces.map_err(|fault| NoTraces::Failed(fault.to_string()))
+}
+
+/// Whether traces say of which block or transactions they are. Older nodes of geth's dialect do not.
+fn is_bound(text: &str, dialect: Traces) -> bool {
+    let has = |name: &str| text.contains(name);
+    // What holds no frame is of nothing: its reader says what is missing.
+    match dialect {
+        Traces::None => true,
+        Traces::TraceBlock => {
+            has("\"blockHash\"") || has("\"transactionHash\"") || !has("\"action\"")
+        }
+        Traces::DebugTraceBlock => has("\"txHash\"") || !has("\"result\""),
+    }
 }
 
 /// Whether the node says that it has this no longer, or not yet.

@@ -6,9 +6,9 @@
 //! asked. Traces that cannot be had keep no block back.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 
-use model::proof::Proof;
 use model::raw::Block;
 use rpc::UpstreamId;
 use store::{BlockHead, Origin, PreparedBlock};
@@ -18,10 +18,12 @@ use super::link::{Child, PARENT_LINK};
 use super::no_traces::NoTraces;
 use super::node::NodeSource;
 use super::question::{Answered, AskTraces};
-use super::traces::{LackingBlock, TraceEffort};
+use super::traces::{FirstTry, LackingBlock, TraceEffort};
+use crate::audit::Doubts;
 use crate::error::{BlockFault, Error};
 use crate::panic;
-use crate::verify::{Lie, Senders};
+use crate::pipeline::{Pipeline, Refused};
+use crate::verify::{Lie, Senders, is_about_traces};
 
 /// How often a block is asked for before the caller is told that it cannot be had now.
 const TRIALS: usize = 3;
@@ -83,6 +85,17 @@ impl NodeSource {
         numbers: &[u64],
         request: BlockRequest,
     ) -> Result<Vec<FetchedBlock>, Error> {
+        let best = self.best(numbers, request).await?;
+        let best = self.better_at_head(numbers, request, best).await;
+        Ok(self.as_lowered(best))
+    }
+
+    /// As well proven as anybody has them who may be asked.
+    pub(super) async fn best(
+        &self,
+        numbers: &[u64],
+        request: BlockRequest,
+    ) -> Result<Vec<FetchedBlock>, Error> {
         let mut not = request.only.map_or(Vec::new(), |one| self.pool.others(one));
         not.extend(request.avoid.filter(|_| self.pool.upstreams().len() > 1));
         let mut last = None;
@@ -93,9 +106,7 @@ impl NodeSource {
                 Ok(answered) => answered,
                 Err(error) => {
                     // Nobody is left to ask; what the one before said tells more.
-                    return lowered
-                        .map(|blocks| self.as_lowered(blocks))
-                        .ok_or(last.unwrap_or(error));
+                    return lowered.ok_or(last.unwrap_or(error));
                 }
             };
             let upstream = answered.upstream;
@@ -126,33 +137,7 @@ impl NodeSource {
                 }
             };
         }
-        lowered.map(|blocks| self.as_lowered(blocks)).ok_or(last.unwrap_or(Error::Stopped))
-    }
-
-    /// What these blocks lack of the proof that blocks of the chain have as a rule.
-    fn missing_proof(&self, blocks: &[FetchedBlock]) -> Proof {
-        let mut missing = Proof::default();
-        blocks.iter().for_each(|it| missing.add(it.block.proof.missing(self.chain.proof)));
-        missing
-    }
-
-    /// Nobody has them better: they are stored for what they are, and not without a word.
-    fn as_lowered(&self, blocks: Vec<FetchedBlock>) -> Vec<FetchedBlock> {
-        for FetchedBlock { block, upstream, .. } in &blocks {
-            let missing = block.proof.missing(self.chain.proof);
-            if missing.is_empty() {
-                continue;
-            }
-            let missing: Vec<&str> = missing.names().collect();
-            let upstream = self.pool.label(*upstream);
-            tracing::warn!(
-                chain.id = self.chain.id.0, block.number = block.number, %upstream, ?missing,
-                "less of this block is proven than of others of its chain"
-            );
-            let chain = self.chain.slug.clone();
-            metrics::counter!("headwater_blocks_below_proof_total", "chain" => chain).increment(1);
-        }
-        blocks
+        lowered.ok_or(last.unwrap_or(Error::Stopped))
     }
 
     /// Blocks of a range at the head, rising and linked to each other.
@@ -250,6 +235,7 @@ impl NodeSource {
         request: BlockRequest,
     ) -> Result<Vec<Read>, Problem> {
         let (numbers, pipeline) = (numbers.to_vec(), self.pipeline.clone());
+        let checking = Checking { pipeline: pipeline.clone(), doubts: self.doubts.clone() };
         let (from, to) = (numbers.first().copied(), numbers.last().copied());
         let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
         let senders = request.senders;
@@ -260,15 +246,8 @@ impl NodeSource {
             for (i, number) in numbers.iter().enumerate() {
                 let lies = |lie| Problem::Fault(*number, BlockFault::Lie(lie));
                 let answers = answered.of_block(i);
-                let ReadBlock { block, no_traces } =
-                    answers::read_block(*number, &answers, &label, &judge)?;
-                all.push(if let Some(NoTraces::Failed(why)) = no_traces {
-                    // Nobody is asked for the traces of a block that is wrong itself.
-                    judge(&block).map_or(Ok(()), |lie| Err(lies(lie)))?;
-                    Read::Lacking(Box::new(LackingBlock { block, why: Some(why) }))
-                } else {
-                    Read::Ready(pipeline.run(block, senders).map_err(lies)?, no_traces)
-                });
+                let read = answers::read_block(*number, &answers, &label, &judge)?;
+                all.push(check_read(&checking, read, senders).map_err(lies)?);
             }
             check_linked(&all)?;
             Ok(all)
@@ -325,7 +304,7 @@ impl NodeSource {
 
     async fn prepare(
         &self,
-        LackingBlock { block, why }: LackingBlock,
+        LackingBlock { block, why, .. }: LackingBlock,
         upstream: UpstreamId,
         senders: Senders,
     ) -> Result<FetchedBlock, Problem> {
@@ -333,13 +312,47 @@ impl NodeSource {
         let run = tokio::task::spawn_blocking(move || pipeline.run(block, senders));
         let ended = |error| panic::ended(error, format!("reading block {number}"));
         let block = run.await.map_err(|error| Problem::Other(ended(error)))?;
-        let block = block.map_err(|lie| Problem::Fault(number, BlockFault::Lie(lie)))?;
+        let block = block.map_err(|no| Problem::Fault(number, BlockFault::Lie(no.lie)))?;
         if let Some(why) = &why {
             let chain = self.chain.id.0;
             tracing::debug!(chain.id = chain, block.number = number, %why, "no traces of this block");
         }
         Ok(FetchedBlock { block, upstream, no_traces: why.map(NoTraces::Failed) })
     }
+}
+
+struct Checking {
+    pipeline: Arc<Pipeline>,
+    doubts: Arc<Doubts>,
+}
+
+/// Verifies a block that was read. One of which all but the traces holds is good without them.
+fn check_read(source: &Checking, read: ReadBlock, senders: Senders) -> Result<Read, Lie> {
+    let Checking { pipeline, doubts } = source;
+    let ReadBlock { block, no_traces } = read;
+    let misfit = |block: Block, lie: &Lie| {
+        let block = Block { traces: None, ..block };
+        let (first, why) = (FirstTry::Misfit, Some(lie.to_string()));
+        Read::Lacking(Box::new(LackingBlock { block, why, first }))
+    };
+    if let Some(lie) = doubts.lie_about(&block) {
+        return Ok(misfit(block, &lie));
+    }
+    let first = match &no_traces {
+        Some(NoTraces::Failed(_)) => FirstTry::Failed,
+        Some(NoTraces::Unbound) => FirstTry::Unbound,
+        _ => {
+            return match pipeline.run(block, senders) {
+                Ok(block) => Ok(Read::Ready(block, no_traces)),
+                Err(Refused { lie, block }) if is_about_traces(&lie) => Ok(misfit(*block, &lie)),
+                Err(Refused { lie, .. }) => Err(lie),
+            };
+        }
+    };
+    // Nobody is asked for the traces of a block that is wrong itself.
+    pipeline.verify(&block, senders)?;
+    let why = no_traces.as_ref().and_then(NoTraces::reason).map(str::to_owned);
+    Ok(Read::Lacking(Box::new(LackingBlock { block, why, first })))
 }
 
 impl From<Error> for Problem {

@@ -3,7 +3,7 @@
 
 use alloy_primitives::B256;
 use model::raw::Block;
-use rpc::{Call, CallResult, Needs, UpstreamId};
+use rpc::{Call, CallResult, Lane, Needs, UpstreamId};
 
 use super::node::NodeSource;
 use crate::error::Error;
@@ -53,6 +53,16 @@ impl NodeSource {
             links.push(text.ok_or(Error::NotThere { number: *number })?);
         }
         Ok(links)
+    }
+
+    /// The block that this node calls finalized; not verified. None where it has no such notion.
+    pub(crate) async fn finalized(&self, upstream: UpstreamId) -> Option<(u64, B256)> {
+        let others = self.pool.others(upstream);
+        let (calls, needs) = (vec![Call::finalized_block()], Needs::default());
+        let fetch = rpc::Fetch { calls, not: &others, needs, lane: Lane::History };
+        let answer = self.pool.fetch(fetch).await.ok()?.answers.into_iter().next()?.ok()?;
+        let header = bare_block(answer.json())?;
+        Some((header.number, header.hash))
     }
 
     /// What a node says is the parent of a believed block: it is by a hash that was recomputed wherever

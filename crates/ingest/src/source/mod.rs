@@ -4,6 +4,7 @@ mod answers;
 mod blocks;
 pub mod files;
 mod link;
+mod lowered;
 mod no_traces;
 mod node;
 mod question;

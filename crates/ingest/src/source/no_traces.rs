@@ -1,5 +1,7 @@
 //! Why a block came without traces, for whoever stores it or asks again.
 
+pub(super) const UNBOUND: &str = "the traces do not say of which block they are";
+
 /// Why a block came without traces.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoTraces {
@@ -7,6 +9,8 @@ pub enum NoTraces {
     NotAsked,
     /// The node says that it no longer has the state of such old blocks.
     StateGone,
+    /// They came, and do not say of which block: asked for by hash, the same node's will do.
+    Unbound,
     /// Too early, too short, too large: another try or another node may have them.
     Failed(String),
     /// The head did not wait for them.
@@ -23,6 +27,7 @@ impl NoTraces {
     pub fn reason(&self) -> Option<&str> {
         match self {
             NoTraces::Failed(why) | NoTraces::TooSlow(why) => Some(why),
+            NoTraces::Unbound => Some(UNBOUND),
             NoTraces::NotAsked | NoTraces::StateGone => None,
         }
     }

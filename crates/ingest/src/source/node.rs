@@ -8,6 +8,7 @@ use rpc::{Lane, Pool, UpstreamId};
 use tokio::sync::Semaphore;
 
 use super::trace_breaker::TraceBreaker;
+use crate::audit::Doubts;
 use crate::config::{Config, TraceUse};
 use crate::error::{Error, evidence};
 use crate::pipeline::Pipeline;
@@ -25,7 +26,9 @@ pub(crate) struct NodeSource {
     /// How long a node may take for history with traces before it is asked without.
     pub(super) history_traces_within: Duration,
     pub(super) trace_breaker: Arc<Mutex<TraceBreaker>>,
-    pub(super) pipeline: Arc<Pipeline>,
+    pub pipeline: Arc<Pipeline>,
+    /// Traces that the state contradicts.
+    pub doubts: Arc<Doubts>,
     /// As many readers as there are processors: more would only hold more blocks in memory.
     pub(super) readers: Arc<Semaphore>,
 }
@@ -48,6 +51,7 @@ impl NodeSource {
             history_traces_within,
             trace_breaker,
             pipeline,
+            doubts: Arc::default(),
             readers,
         }
     }
@@ -58,11 +62,21 @@ impl NodeSource {
     }
 
     /// Tells the pool who lied, and about what.
-    pub(super) fn report(&self, upstream: UpstreamId, lie: Lie) -> Error {
+    pub(crate) fn report(&self, upstream: UpstreamId, lie: Lie) -> Error {
+        self.count_lie(&lie);
+        self.pool.report_lie(upstream, evidence(&lie));
+        Error::Lie { upstream: self.pool.label(upstream).to_owned(), lie }
+    }
+
+    /// The block itself holds: the node stays in use.
+    pub(super) fn report_traces(&self, upstream: UpstreamId, lie: &Lie) {
+        self.count_lie(lie);
+        self.pool.keep_evidence(upstream, evidence(lie));
+    }
+
+    fn count_lie(&self, lie: &Lie) {
         let slug = self.chain.slug.clone();
         metrics::counter!("headwater_lies_total", "chain" => slug, "check" => lie.check)
             .increment(1);
-        self.pool.report_lie(upstream, evidence(&lie));
-        Error::Lie { upstream: self.pool.label(upstream).to_owned(), lie }
     }
 }

@@ -109,7 +109,7 @@ impl NodeSource {
             AskTraces::Within(limit) => Some(limit),
             AskTraces::Yes | AskTraces::No => None,
         };
-        let head = self.pool.heads().borrow().map_or(0, |head| head.number);
+        let head = self.pool.head_number();
         let oldest = numbers.iter().min().copied().unwrap_or_default();
         let is_old = oldest.saturating_add(RECENT_BLOCKS) < head;
         let wants_traces = with_traces && self.traces == TraceUse::Auto;

@@ -1,17 +1,20 @@
 //! Traces that did not come with their blocks: asked for again, of every node that traces, a few times.
 //!
 //! In: blocks without traces, and the effort they are worth. Out: the same blocks, with traces where they
-//! could be had. A block that stays without is stored untraced, and `retrace` asks for it later. Nobody
-//! is called a liar for traces that are missing; a node whose traces contradict the block twice is.
+//! could be had. A block that stays without is stored untraced, and `retrace` asks for it later. What
+//! speaks against a node's traces is kept as evidence, and the node stays in use: they are never proven, so a
+//! client with habits of its own must not cost us its blocks. Traces that do not say of which block they are
+//! are asked for by its hash.
 
 use std::time::Duration;
 
 use model::raw::{Block, Frame};
-use rpc::{Call, Capabilities, Needs, Plan, RECENT_BLOCKS, Traces, UpstreamId};
+use rpc::{Call, CallResult, Capabilities, Needs, Plan, RECENT_BLOCKS, Traces, UpstreamId};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::answers::read_traces;
+use super::answers::{AskedBy, read_traces};
+use super::no_traces::{NoTraces, UNBOUND};
 use super::node::NodeSource;
 use crate::error::Error;
 use crate::lock::lock;
@@ -52,6 +55,34 @@ pub(super) struct LackingBlock {
     pub block: Block,
     /// Why, as the one who was asked last said it; none once it has traces.
     pub why: Option<String>,
+    pub first: FirstTry,
+}
+
+/// What came of the traces that were asked for together with the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FirstTry {
+    /// Nothing of use: others are asked before the same node is.
+    Failed,
+    /// They do not say of which block they are: the same node is asked by hash.
+    Unbound,
+    /// They contradict the block. If the same node says so again, it is evidence.
+    Misfit,
+}
+
+/// One node, asked for the traces of one block.
+struct AskTracer {
+    id: UpstreamId,
+    dialect: Traces,
+    effort: TraceEffort,
+    number: u64,
+    /// By number it does not say of which block they are.
+    by_hash: bool,
+}
+
+/// Why a node that was asked said nothing.
+enum NoAnswer {
+    Failed(String),
+    TooSlow(String),
 }
 
 /// One node's answer, as far as it is of use.
@@ -60,6 +91,8 @@ enum TraceTry {
     /// The block without traces, and why.
     Failed(Block, String),
     TooSlow(Block, String),
+    /// They do not say of which block they are.
+    Unbound(Block),
     Misfit(Block, Lie),
 }
 
@@ -91,30 +124,42 @@ impl NodeSource {
         asked: UpstreamId,
         effort: TraceEffort,
     ) -> Result<LackingBlock, Error> {
-        let LackingBlock { mut block, mut why } = lacking;
-        let mut too_slow = Vec::new();
+        let LackingBlock { mut block, mut why, first } = lacking;
+        let mut not_again = Vec::new();
         let mut misfits = Vec::new();
+        if first == FirstTry::Misfit {
+            misfits.push(asked);
+        }
         for (round, pause_ms) in effort.pauses_ms().iter().enumerate() {
             sleep(Duration::from_millis(*pause_ms)).await;
-            for (id, dialect) in self.tracers(block.number) {
-                if (round == 0 && id == asked) || too_slow.contains(&id) {
+            let mut tracers = self.tracers(block.number);
+            // The same node first, where it is asked at once.
+            tracers.sort_by_key(|(id, _)| *id != asked);
+            for (id, dialect) in tracers {
+                let was_useless = round == 0 && id == asked && first == FirstTry::Failed;
+                if was_useless || not_again.contains(&id) {
                     continue;
                 }
-                block = match self.try_tracing(block, (id, dialect), effort).await? {
-                    TraceTry::Got(block) => return Ok(LackingBlock { block, why: None }),
+                let by_hash =
+                    id == asked && first == FirstTry::Unbound && dialect == Traces::DebugTraceBlock;
+                let ask = AskTracer { id, dialect, effort, number: block.number, by_hash };
+                block = match self.try_tracing(block, ask).await? {
+                    TraceTry::Got(block) => return Ok(LackingBlock { block, why: None, first }),
                     TraceTry::Failed(block, text) => {
                         why = Some(text);
                         block
                     }
+                    TraceTry::Unbound(block) => block,
                     TraceTry::TooSlow(block, text) => {
-                        too_slow.push(id);
+                        not_again.push(id);
                         why = Some(text);
                         block
                     }
                     TraceTry::Misfit(block, lie) => {
                         why = Some(lie.to_string());
                         if misfits.contains(&id) {
-                            self.report(id, lie);
+                            self.report_traces(id, &lie);
+                            not_again.push(id);
                         }
                         misfits.push(id);
                         block
@@ -122,7 +167,7 @@ impl NodeSource {
                 };
             }
         }
-        Ok(LackingBlock { block, why })
+        Ok(LackingBlock { block, why, first })
     }
 
     /// Upstreams that say they can trace this block, and how.
@@ -137,50 +182,66 @@ impl NodeSource {
         self.pool.upstreams().into_iter().filter_map(able).collect()
     }
 
-    async fn try_tracing(
-        &self,
-        block: Block,
-        (id, dialect): (UpstreamId, Traces),
-        effort: TraceEffort,
-    ) -> Result<TraceTry, Error> {
-        let limit = effort.limit();
-        let within = match effort {
+    async fn try_tracing(&self, block: Block, ask: AskTracer) -> Result<TraceTry, Error> {
+        match self.try_once(block, &ask).await? {
+            TraceTry::Unbound(block) if ask.dialect == Traces::DebugTraceBlock && !ask.by_hash => {
+                self.try_once(block, &AskTracer { by_hash: true, ..ask }).await
+            }
+            TraceTry::Unbound(block) => Ok(TraceTry::Failed(block, UNBOUND.to_owned())),
+            tried => Ok(tried),
+        }
+    }
+
+    async fn try_once(&self, block: Block, ask: &AskTracer) -> Result<TraceTry, Error> {
+        let call = match (ask.by_hash, ask.dialect) {
+            (true, _) => Call::debug_trace_block_by_hash(&block.hash),
+            (false, Traces::TraceBlock) => Call::trace_block(block.number),
+            (false, _) => Call::debug_trace_block(block.number),
+        };
+        let answer = match self.ask_tracer(ask, call).await {
+            Ok(answer) => answer,
+            Err(NoAnswer::Failed(why)) => return Ok(TraceTry::Failed(block, why)),
+            Err(NoAnswer::TooSlow(why)) => return Ok(TraceTry::TooSlow(block, why)),
+        };
+        let (pipeline, doubts) = (self.pipeline.clone(), self.doubts.clone());
+        let asked = if ask.by_hash { AskedBy::Hash } else { AskedBy::Number };
+        let dialect = ask.dialect;
+        let work = move || match read_traces(&answer, dialect, &block.txs, asked) {
+            Ok(frames) => fit(block, frames, &|block| {
+                doubts.lie_about(block).or_else(|| pipeline.verify(block, Senders::Sample).err())
+            }),
+            Err(NoTraces::Unbound) => TraceTry::Unbound(block),
+            Err(no) => TraceTry::Failed(block, no.reason().unwrap_or_default().to_owned()),
+        };
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| panic::ended(error, "reading traces"))
+    }
+
+    async fn ask_tracer(&self, ask: &AskTracer, call: Call) -> Result<CallResult, NoAnswer> {
+        let limit = ask.effort.limit();
+        let within = match ask.effort {
             TraceEffort::Head => None,
             TraceEffort::History => Some(self.history_traces_within),
             TraceEffort::Retrace => Some(limit),
         };
-        let call = match dialect {
-            Traces::TraceBlock => Call::trace_block(block.number),
-            _ => Call::debug_trace_block(block.number),
-        };
-        let others = self.pool.others(id);
-        let needs = Needs { block: Some(block.number), ..Needs::default() };
+        let others = self.pool.others(ask.id);
+        let needs = Needs { block: Some(ask.number), ..Needs::default() };
         let calls = |_: &Capabilities| vec![call.clone()];
         let plan = Plan { lane: self.lane, calls: &calls, not: &others, needs, within };
         let answers = match timeout(limit, self.pool.fetch_planned(plan)).await {
             Ok(Ok(fetched)) => fetched.answers,
             Ok(Err(error @ rpc::Error::Timeout { .. })) => {
-                return Ok(TraceTry::TooSlow(block, error.to_string()));
+                return Err(NoAnswer::TooSlow(error.to_string()));
             }
-            Ok(Err(error)) => return Ok(TraceTry::Failed(block, error.to_string())),
+            Ok(Err(error)) => return Err(NoAnswer::Failed(error.to_string())),
             Err(_) => {
                 let why = format!("no traces within {} ms", limit.as_millis());
-                return Ok(TraceTry::TooSlow(block, why));
+                return Err(NoAnswer::TooSlow(why));
             }
         };
-        let Some(answer) = answers.into_iter().next() else {
-            return Ok(TraceTry::Failed(block, "no answer about its traces".to_owned()));
-        };
-        let pipeline = self.pipeline.clone();
-        let work = move || match read_traces(&answer, dialect, &block.txs) {
-            Ok(frames) => {
-                fit(block, frames, &|block| pipeline.verify(block, Senders::Sample).err())
-            }
-            Err(why) => TraceTry::Failed(block, why),
-        };
-        tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|error| panic::ended(error, "reading traces"))
+        let nothing = || NoAnswer::Failed("no answer about its traces".to_owned());
+        answers.into_iter().next().ok_or_else(nothing)
     }
 
     /// Whether traces are to be asked for together with blocks.

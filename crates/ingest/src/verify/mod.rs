@@ -10,6 +10,7 @@ mod checks;
 mod header;
 mod header_hash;
 mod keccak_x8;
+mod made_in_tx;
 mod receipt_encoding;
 mod receipt_fields;
 mod receipts;
@@ -18,6 +19,7 @@ mod root;
 mod sender;
 mod senders;
 mod size;
+mod trace_tree;
 mod traces;
 mod transactions;
 mod tx_encoding;
@@ -28,7 +30,7 @@ use model::raw::Block;
 
 use checks::Checks;
 pub use checks::{Lie, Rules, Senders};
-pub(crate) use traces::{has_every_root, is_about_traces};
+pub(crate) use traces::{BALANCE, has_every_root, is_about_traces};
 
 pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
     let mut proof = Proof::default();

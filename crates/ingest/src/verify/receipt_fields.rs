@@ -1,7 +1,7 @@
 //! What a receipt and its logs say beside what the receipts root covers: where they stand, what was paid,
 //! what was made, and fields that belong to other types.
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, U256};
 use model::raw::{Log, Receipt, Tx};
 
 use super::blank::Blank;
@@ -103,8 +103,16 @@ impl Checks<'_> {
     }
 
     fn blob_fields(&self, tx: &Tx, receipt: &Receipt) -> Result<bool, Lie> {
+        // A network may have another schedule than those we know: then the price is not proven.
+        let forks = self.fork_fields.unwrap_or_default();
+        let fits = |price| is_blob_price(&self.block.header, forks, price);
         if tx.kind != Some(BLOB) {
-            if receipt.blob_gas_used.is_blank() && receipt.blob_gas_price.is_blank() {
+            // What blobs cost in the block, or the least that they can, as if somebody had paid it.
+            let is_harmless = |price: U256| price == U256::ONE || fits(price);
+            if receipt.blob_gas_used.is_blank()
+                && (receipt.blob_gas_price.is_blank()
+                    || receipt.blob_gas_price.is_some_and(is_harmless))
+            {
                 return Ok(true);
             }
             return self.contradiction("blob gas", "none without blobs", "some");
@@ -114,9 +122,6 @@ impl Checks<'_> {
             let got = receipt.blob_gas_used.unwrap_or_default();
             return self.contradiction("blob gas used", blobs * GAS_PER_BLOB, got);
         }
-        // A network may have another schedule than those we know: then the price is not proven.
-        let forks = self.fork_fields.unwrap_or_default();
-        let fits = |price| is_blob_price(&self.block.header, forks, price);
         Ok(receipt.blob_gas_price.is_none_or(fits))
     }
 

@@ -11,3 +11,5 @@ mod import;
 mod named;
 #[cfg(test)]
 mod table;
+#[cfg(test)]
+mod traces;

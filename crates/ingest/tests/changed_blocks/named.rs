@@ -223,7 +223,7 @@ fn nodes_may_fill_in_fields_that_a_block_does_not_have() {
                 &[
                     ("root", root),
                     ("blobGasUsed", json!("0x0")),
-                    ("blobGasPrice", Value::Null),
+                    ("blobGasPrice", json!("0x1")),
                     ("revertReason", json!("0x")),
                     ("contractAddress", Value::Null),
                 ],
@@ -234,6 +234,53 @@ fn nodes_may_fill_in_fields_that_a_block_does_not_have() {
             Outcome::Refused(why) => panic!("{}: {why}", case.name),
         }
     }
+}
+
+/// As erigon wrote them, and reth does: the state's roots are not kept, a status is put in their place.
+fn without_roots(record: &Value) -> Value {
+    let mut record = record.clone();
+    for receipt in record["receipts"].as_array_mut().unwrap() {
+        receipt.as_object_mut().unwrap().remove("root");
+        receipt["status"] = json!("0x1");
+    }
+    record
+}
+
+#[test]
+fn receipts_of_before_byzantium_may_lack_their_roots_and_are_not_proven_then() {
+    let case = simulated().swap_remove(0);
+    let rules = |chain_id, senders| Rules {
+        verification: Verification::Full,
+        chain_id,
+        genesis: None,
+        senders,
+    };
+    let record = case.records.iter().find(|it| it["receipts"].to_string().contains("topics"));
+    let (whole, without) = (record.unwrap(), without_roots(record.unwrap()));
+    // Ethereum is older than Byzantium.
+    for senders in [Senders::All, Senders::Sample] {
+        assert!(verify(&read(whole), &rules(1, senders)).unwrap().has(Proof::RECEIPTS));
+        let proof = verify(&read(&without), &rules(1, senders)).unwrap();
+        assert_eq!((proof.level(), proof.has(Proof::RECEIPTS)), (Level::Partial, false));
+        // A chain that never had such receipts is not.
+        let lie = verify(&read(&without), &rules(1337, senders)).unwrap_err();
+        assert_eq!(lie.check, "receipts root");
+        // What can be held against something is: the header's bloom, and gas.
+        let mut wrong = read(&without);
+        let logs = |receipt: &mut model::raw::Receipt| receipt.logs.as_mut().and_then(Vec::pop);
+        let dropped = wrong.receipts.iter_mut().rev().flatten().find_map(logs);
+        assert!(dropped.is_some());
+        assert!(verify(&wrong, &rules(1, senders)).is_err());
+        let mut wrong = read(&without);
+        let gas = &mut wrong.receipts[0].as_mut().unwrap().cumulative_gas_used;
+        *gas = gas.map(|gas| gas + 1);
+        assert!(verify(&wrong, &rules(1, senders)).is_err());
+    }
+    // One with a root among them is not of that kind.
+    let mut half = without.clone();
+    let first = &whole["receipts"][0];
+    half["receipts"][0] = first.clone();
+    assert!(verify(&read(&half), &rules(1, Senders::All)).is_err());
 }
 
 fn fill(object: &mut Value, fields: &[(&str, Value)]) {
@@ -280,4 +327,20 @@ fn the_sampled_sender_does_not_follow_from_the_block() {
     };
     // Ten to the power of eighteen to one that a secret draws the same.
     assert_ne!(first, case.records.iter().map(by_hash).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_empty_list_of_withdrawals_may_be_left_out_of_the_size() {
+    let Case { chain, records, .. } = op_stack();
+    let mut record = records[3].clone();
+    assert_eq!(record["block"]["withdrawals"], json!([]));
+    let size = u64::from_str_radix(&record["block"]["size"].as_str().unwrap()[2..], 16).unwrap();
+    let mut told = |size: u64| {
+        record["block"]["size"] = json!(format!("{size:#x}"));
+        outcome(&record, &chain)
+    };
+    let Outcome::Stored(whole) = told(size) else { panic!("refused as it is") };
+    assert!(matches!(told(size - 1), Outcome::Stored(proof) if proof == whole), "as anvil counts");
+    assert!(matches!(told(size - 2), Outcome::Refused(why) if why.contains("size")));
+    assert!(matches!(told(size + 1), Outcome::Refused(why) if why.contains("size")));
 }

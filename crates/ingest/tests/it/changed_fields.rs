@@ -142,11 +142,12 @@ async fn a_block_below_the_usual_proof_is_asked_of_another_node() {
     let chain = sim_with(false);
     let (low, honest) = (node(&chain).await, node(&chain).await);
     low.faults.add(Rule::from(Tamper::Field(LOWERING)));
-    let both = rig(&[&low, &honest], Verification::Full).await;
+    let mut both = rig(&[&low, &honest], Verification::Full).await;
+    both.config.head_trace_ms = 60_000;
     let ingest = both.start();
     both.reaches(&chain, &ingest).await;
-    // The head is the word of the node that announced it.
-    for number in 0..BLOCKS {
+    // The head, too, though it was asked of the node that announced it.
+    for number in 0..=BLOCKS {
         let stored = both.summary(number).await.unwrap();
         assert_eq!(stored.proof.level(), Level::Verified, "block {number}");
     }

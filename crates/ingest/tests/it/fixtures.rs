@@ -101,7 +101,29 @@ fn blocks_of_other_chains_are_never_refused_and_proven_as_far_as_known() {
         assert_eq!(proof.has(Proof::HEADER), is("headerHashOk"), "{path:?} {meta}");
         assert_eq!(proof.has(Proof::TRANSACTIONS), is("txRootOk"), "{path:?} {meta}");
         assert_eq!(written(&block), file["block"], "{path:?}");
+        let is_traced = file["traces"].as_array().is_some_and(|list| !list.is_empty());
+        assert_eq!(block.traces.is_some(), is_traced || block.txs.is_empty(), "{path:?}");
+        assert_eq!(proof.has(Proof::TRACES), block.traces.is_some(), "{path:?}");
     }
+}
+
+#[test]
+fn traces_of_mainnet_blocks_are_all_read_and_consistent() {
+    let Some(paths) = files_in("blocks-mainnet") else { return };
+    let (mut traced, mut frames) = (0, 0);
+    for path in paths.iter().filter(|path| !is_lines(path)) {
+        let file = read_gz(path);
+        if file["traces"].as_array().is_none_or(Vec::is_empty) {
+            continue;
+        }
+        let block = files::open(path).unwrap().next().unwrap().unwrap();
+        let proof = verify(&block, &rules(1)).unwrap_or_else(|lie| panic!("{path:?}: {lie}"));
+        assert!(proof.has(Proof::TRACES), "{path:?}");
+        traced += 1;
+        frames += block.traces.iter().flatten().map(Vec::len).sum::<usize>();
+    }
+    println!("{frames} frames of {traced} blocks are consistent");
+    assert!(traced > 40 && frames > 10_000, "{traced} {frames}");
 }
 
 #[test]

@@ -2,9 +2,19 @@
 //! the way, the store ends as if the final chain had been indexed from scratch.
 
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
+mod audit_anvil;
+#[cfg(test)]
+mod audit_ledger;
+#[cfg(test)]
 mod backfill;
 #[cfg(test)]
+mod chain_choice;
+#[cfg(test)]
 mod changed_fields;
+#[cfg(test)]
+mod changed_transfers;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]

@@ -176,7 +176,11 @@ impl Rig {
             upstreams,
             pool: pool_config(),
             // As thorough as at the head, so that digests can be compared.
-            config: Config { senders: SenderCheck::All, ..Config::default() },
+            config: Config {
+                senders: SenderCheck::All,
+                revert_second_word_ms: 300,
+                ..Config::default()
+            },
             from_block: 0,
             retain_blocks: None,
             chain: chain(Verification::Full),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ingest::ChainIngest;
 use model::chain::Verification;
+use testkit::lies::TraceLie;
 use testkit::{Fault, Rule, Tamper, write};
 
 use crate::setup::*;
@@ -206,6 +207,64 @@ async fn a_root_that_does_not_fit_its_transaction_is_a_lie() {
     assert!(status.upstreams[0].evidence.iter().all(|it| it.check == "trace root"));
     assert!(!status.upstreams[0].evidence.is_empty());
     assert!(status.upstreams[1].evidence.is_empty());
+}
+
+/// Whatever cannot be what happened is a lie: the block goes in without, and is traced by another.
+#[tokio::test]
+async fn a_trace_that_cannot_be_is_a_lie_and_another_node_is_asked() {
+    // A tree a thousand calls deep is more than the simulated node can write.
+    let kinds = TraceLie::ALL.into_iter().filter(|kind| *kind != TraceLie::TooDeep);
+    for (i, kind) in kinds.enumerate() {
+        let chain = busy_sim(340 + i as u64, 24);
+        let (liar, honest) = (node(&chain).await, node(&chain).await);
+        liar.faults.add(Tamper::Trace(kind));
+        let rig = Rig::new(&[&liar, &honest]).await;
+        let ingest = rig.start();
+        rig.reaches(&chain, &ingest).await;
+        rig.check(&chain, Dialect::Geth).await;
+        let status = ingest.pool.status();
+        let evidence = &status.upstreams[0].evidence;
+        assert!(!evidence.is_empty(), "{kind:?} was not noticed");
+        assert!(evidence.iter().all(|it| it.check.starts_with("trace ")), "{evidence:?}");
+        assert!(status.upstreams[1].evidence.is_empty());
+    }
+}
+
+/// Alone: the blocks are stored, untraced where the traces cannot be, and complete once they can.
+#[tokio::test]
+async fn blocks_of_a_lone_node_whose_traces_cannot_be_are_stored_without_them() {
+    let chain = busy_sim(360, 12);
+    let node = node(&chain).await;
+    node.faults.add(Rule::from(Tamper::Trace(TraceLie::OtherCaller)).on_blocks(4..=6));
+    let rig = Rig::new(&[&node]).await;
+    let ingest = rig.start();
+    rig.reaches(&chain, &ingest).await;
+    let untraced = rig.untraced().await;
+    assert!(!untraced.is_empty() && untraced.iter().all(|n| (4..=6).contains(n)), "{untraced:?}");
+    let evidence = ingest.pool.status().upstreams[0].evidence.clone();
+    assert!(evidence.iter().any(|it| it.check == "trace caller"), "{evidence:?}");
+    node.faults.clear();
+    rig.check(&chain, Dialect::Geth).await;
+}
+
+/// As older nodes of geth's dialect answer: they are asked by hash, which binds them as well.
+#[tokio::test]
+async fn traces_that_name_no_transaction_are_asked_for_by_hash() {
+    let chain = busy_sim(361, 12);
+    let node = node(&chain).await;
+    node.faults.add(Tamper::UnnamedTraces);
+    let rig = Rig::new(&[&node]).await;
+    let ingest = rig.start();
+    rig.reaches(&chain, &ingest).await;
+    rig.check(&chain, Dialect::Geth).await;
+    assert!(node.faults.requests("debug_traceBlockByHash") > 0);
+    no_evidence(&ingest);
+}
+
+/// The node's head moved between two calls, say: nobody lied, and the block waits for its own traces.
+#[tokio::test]
+async fn traces_of_another_block_are_none_of_this_one() {
+    heals(362, Tamper::OtherBlocksTraces.into(), |_| {}).await;
 }
 
 /// A node late by a while: every new block is stored at once, and traced when the node can.

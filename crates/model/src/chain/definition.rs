@@ -4,7 +4,7 @@
 //! is an error, so a slip in a file is caught when the table is loaded, not when a price is wrong.
 
 use alloy_primitives::{Address, B256};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::id::ChainId;
 use super::name;
@@ -112,7 +112,7 @@ impl Chain {
 }
 
 /// How much of a block can be recomputed from the plain Ethereum rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verification {
     /// Every hash and root; a block that disagrees is refused.

@@ -115,7 +115,8 @@ pub(super) fn explain(
     let (usd, native) = if is_coin {
         (choice.mean, Some(Ratio::ONE))
     } else if is_stable {
-        (choice.mean, in_coins(choice.mean).or(best.native))
+        // In coins it is worth what its pool gives for it, as every token.
+        (choice.mean, best.native.or_else(|| in_coins(choice.mean)))
     } else {
         (best.usd, best.native.or_else(|| in_coins(best.usd)))
     };

@@ -73,6 +73,23 @@ fn the_children_of_a_failed_call_are_undone() {
 }
 
 #[test]
+fn a_key_that_a_call_has_twice_is_refused() {
+    let one = r#"[{"result":{"type":"CALL","from":"0x0000000000000000000000000000000000000001","value":"0x1","calls":[]}}]"#;
+    let parity = r#"[{"action":{"from":"0x0000000000000000000000000000000000000001","value":"0x1"},"type":"call","traceAddress":[],"transactionPosition":0}]"#;
+    let txs = [Tx::default()];
+    assert!(read_geth_traces(one, &txs).is_ok() && read_parity_traces(parity, &txs).is_ok());
+    for (key, value) in [("value", "\"0x2\""), ("calls", "[]"), ("type", "\"CREATE\"")] {
+        let twice = one.replace("\"value\":", &format!("\"{key}\":{value},\"value\":"));
+        let fault = read_geth_traces(&twice, &txs).unwrap_err().to_string();
+        assert!(fault.contains(key), "{key}: {fault}");
+    }
+    let twice = parity.replace("\"value\":", "\"value\":\"0x2\",\"value\":");
+    assert!(read_parity_traces(&twice, &txs).is_err());
+    let odd = one.replace("\"value\":", "\"beside\":1,\"beside\":2,\"value\":");
+    assert!(read_geth_traces(&odd, &txs).is_ok(), "of others nothing is asked");
+}
+
+#[test]
 fn calls_nested_a_thousand_deep_are_read_in_order() {
     let mut text = String::new();
     let call = r#"{"type":"CALL","from":"0x0000000000000000000000000000000000000001","to":"0x0000000000000000000000000000000000000002","value":"0x0","gas":"0x1","gasUsed":"0x1","input":"0x""#;
@@ -148,6 +165,10 @@ fn traces_of_geth_find_their_transactions_by_hash_and_all_must_be_there() {
         ),
         (vec![&one, &failed], Err("no trace of transaction 1: execution timeout")),
         (vec![&one, &hollow], Err("no trace of transaction 1: its trace is empty")),
+        (
+            vec![&one, &two, &two],
+            Err("no trace of transaction 2: two traces are of one transaction"),
+        ),
     ] {
         let list: Vec<&str> = list.into_iter().map(String::as_str).collect();
         let text = format!("[{}]", list.join(","));
@@ -188,6 +209,41 @@ fn rows_of_parity_find_their_transactions_by_hash_and_all_must_have_a_root() {
             expected.map_err(str::to_owned),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn rows_of_parity_are_of_the_block_that_they_name_and_as_many_as_they_say() {
+    use alloy_primitives::B256;
+    let block = B256::repeat_byte(7);
+    let txs = [Tx { block_hash: Some(block), ..tx(1) }];
+    let row = |block: B256, below: &str, address: &str, value| {
+        let hash = tx(1).hash.unwrap();
+        let extra = format!(r#""transactionHash":"{hash}","blockHash":"{block}",{below}"#);
+        parity_row(&extra, "", address, value)
+    };
+    let (root, inner) = (row(block, r#""subtraces":1,"#, "[]", 1), row(block, "", "[0]", 2));
+    let told = row(block, r#""subtraces":0,"#, "[0]", 2);
+    let foreign = row(B256::repeat_byte(8), r#""subtraces":0,"#, "[0]", 2);
+    for (list, expected) in [
+        (vec![&root, &told], Ok(vec![vec![1, 2]])),
+        // One says nothing, so nothing is known to be missing.
+        (vec![&root, &inner], Ok(vec![vec![1, 2]])),
+        (vec![&root], Err("no trace of transaction 0: 0 rows below its own, of 1".to_owned())),
+        (
+            vec![&root, &foreign],
+            Err(format!(
+                "no trace of transaction 0: the rows are of block {}, not of {block}",
+                B256::repeat_byte(8)
+            )
+            .chars()
+            .take(27 + 160)
+            .collect()),
+        ),
+    ] {
+        let list: Vec<&str> = list.into_iter().map(String::as_str).collect();
+        let text = format!("[{}]", list.join(","));
+        assert_eq!(values(read_parity_traces(&text, &txs)), expected, "{text}");
     }
 }
 

@@ -58,8 +58,10 @@ pub fn read_geth_traces(text: &str, txs: &[Tx]) -> Result<Vec<Vec<Frame>>, Trace
     for (i, entry) in entries.iter().enumerate() {
         let place =
             if is_by_hash { entry.hash().and_then(|hash| place_of(txs, hash, i)) } else { Some(i) };
-        if let Some(slot) = place.and_then(|place| by_tx.get_mut(place)) {
-            *slot = Some(entry);
+        if let Some(slot) = place.and_then(|place| by_tx.get_mut(place))
+            && slot.replace(entry).is_some()
+        {
+            return Err(TraceFault::missing(i, "two traces are of one transaction"));
         }
     }
     let whole = |(index, entry): (usize, Option<&Entry>)| match entry {
@@ -171,11 +173,23 @@ impl<'de> Visitor<'de> for CallObject<'_, 'de> {
         let place = tree.frames.len();
         tree.frames.push(Frame::default());
         let mut frame = Frame { path: path.clone(), ..Frame::default() };
+        let mut seen = 0;
         while let Some(key) = map.next_key::<Key<'de>>()? {
-            if key.0 != "calls" {
+            let bit = if key.0 == "calls" {
+                CALLS
+            } else {
                 let raw: &'de RawValue = map.next_value()?;
-                set(&mut frame, &key.0, raw).map_err(serde::de::Error::custom)?;
-            } else if levels == 0 {
+                set(&mut frame, &key.0, raw).map_err(serde::de::Error::custom)?
+            };
+            // Said twice, one would be checked and the other told.
+            if seen & bit != 0 {
+                return Err(serde::de::Error::custom(format!("`{}` is there twice", key.0)));
+            }
+            seen |= bit;
+            if bit != CALLS {
+                continue;
+            }
+            if levels == 0 {
                 let raw: &'de RawValue = map.next_value()?;
                 tree.pending.push((path.clone(), Below::Calls(raw.get())));
             } else {
@@ -190,27 +204,53 @@ impl<'de> Visitor<'de> for CallObject<'_, 'de> {
     }
 }
 
-fn set(frame: &mut Frame, key: &str, raw: &RawValue) -> Result<(), Malformed> {
+/// The bit of `calls`; those of other keys are below it.
+const CALLS: u16 = 1 << 15;
+
+/// Says which key it was, as a bit; none for a key that is nothing to us.
+fn set(frame: &mut Frame, key: &str, raw: &RawValue) -> Result<u16, Malformed> {
     let raw = Some(raw);
-    match key {
+    Ok(match key {
         "type" => {
             let name: &str = raw.map_or("", RawValue::get).trim_matches('"');
             frame.kind =
                 FrameKind::from_name(name).ok_or_else(|| Malformed::new("call type", name))?;
+            1
         }
-        "from" => frame.from = value_or_zero(raw)?,
-        "to" => frame.to = optional(raw)?,
-        "value" => frame.value = value_or_zero(raw)?,
-        "gas" => frame.gas = value_or_zero(raw)?,
-        "gasUsed" => frame.gas_used = value_or_zero(raw)?,
-        "input" => frame.input = value_or_zero(raw)?,
-        "output" => frame.output = value_or_zero(raw)?,
+        "from" => {
+            frame.from = value_or_zero(raw)?;
+            1 << 1
+        }
+        "to" => {
+            frame.to = optional(raw)?;
+            1 << 2
+        }
+        "value" => {
+            frame.value = value_or_zero(raw)?;
+            1 << 3
+        }
+        "gas" => {
+            frame.gas = value_or_zero(raw)?;
+            1 << 4
+        }
+        "gasUsed" => {
+            frame.gas_used = value_or_zero(raw)?;
+            1 << 5
+        }
+        "input" => {
+            frame.input = value_or_zero(raw)?;
+            1 << 6
+        }
+        "output" => {
+            frame.output = value_or_zero(raw)?;
+            1 << 7
+        }
         "error" => {
             frame.error = raw
                 .and_then(|r| serde_json::from_str::<Option<String>>(r.get()).ok().flatten())
                 .map(Into::into);
+            1 << 8
         }
-        _ => {}
-    }
-    Ok(())
+        _ => 0,
+    })
 }

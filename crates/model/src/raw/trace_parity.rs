@@ -25,6 +25,11 @@ struct Row<'a> {
     transaction_position: Option<u64>,
     #[serde(borrow, default)]
     transaction_hash: Option<std::borrow::Cow<'a, str>>,
+    #[serde(borrow, default)]
+    block_hash: Option<std::borrow::Cow<'a, str>>,
+    /// How many rows stand right below this one.
+    #[serde(borrow, default)]
+    subtraces: Option<&'a RawValue>,
     #[serde(borrow, rename = "type")]
     kind: std::borrow::Cow<'a, str>,
     /// Not in the dialect; some exports mark rolled-back frames themselves.
@@ -89,32 +94,69 @@ pub(super) fn optional<T: JsonValue>(raw: Option<&RawValue>) -> Result<Option<T>
 }
 
 /// Each row finds its transaction by hash, or by position where it has none. Rows of transactions that are
-/// not in the block are passed over.
+/// not in the block are passed over; a row that names another block makes the list one of that block.
 pub fn read_parity_traces(text: &str, txs: &[Tx]) -> Result<Vec<Vec<Frame>>, TraceFault> {
     let rows: Vec<Row> =
         serde_json::from_str(text).map_err(|e| Malformed::new("trace_block", &e.to_string()))?;
-    let mut per_tx = vec![Vec::new(); txs.len()];
+    let block = txs.first().and_then(|tx| tx.block_hash);
+    let mut per_tx: Vec<TxRows> = Vec::new();
+    per_tx.resize_with(txs.len(), TxRows::default);
     for row in rows {
         // Block and uncle rewards belong to no transaction.
         if row.kind == "reward" {
             continue;
         }
-        if let Some(frames) = row.place(txs)?.and_then(|place| per_tx.get_mut(place)) {
-            frames.push(frame(row)?);
+        let named: Option<B256> = row.block_hash.as_deref().and_then(|text| text.parse().ok());
+        if let Some((named, block)) = named.zip(block)
+            && named != block
+        {
+            let why = format!("the rows are of block {named}, not of {block}");
+            return Err(TraceFault::missing(0, &why));
+        }
+        if let Some(rows) = row.place(txs)?.and_then(|place| per_tx.get_mut(place)) {
+            rows.below = rows.below.zip(row.rows_below()).map(|(sum, n)| sum.saturating_add(n));
+            rows.frames.push(frame(row)?);
         }
     }
-    for (index, frames) in per_tx.iter_mut().enumerate() {
+    per_tx.into_iter().enumerate().map(|(index, rows)| rows.in_order(index)).collect()
+}
+
+/// The rows of one transaction.
+struct TxRows {
+    frames: Vec<Frame>,
+    /// How many rows all of them say stand below them; unknown where one says nothing.
+    below: Option<usize>,
+}
+
+impl Default for TxRows {
+    fn default() -> Self {
+        TxRows { frames: Vec::new(), below: Some(0) }
+    }
+}
+
+impl TxRows {
+    fn in_order(self, index: usize) -> Result<Vec<Frame>, TraceFault> {
+        let TxRows { mut frames, below } = self;
         // A trace address sorts like the order in which calls were entered.
-        frames.sort_by(|a: &Frame, b| a.path.cmp(&b.path));
+        frames.sort_by(|a, b| a.path.cmp(&b.path));
         if frames.first().is_none_or(|root| !root.path.is_empty()) {
             return Err(TraceFault::missing(index, "no row of the transaction itself"));
         }
-        mark_undone(frames);
+        // By their own word some are missing. More than they say are no hole: not all count alike.
+        if let Some(told) = below.filter(|below| frames.len() <= *below) {
+            let why = format!("{} rows below its own, of {told}", frames.len() - 1);
+            return Err(TraceFault::missing(index, &why));
+        }
+        mark_undone(&mut frames);
+        Ok(frames)
     }
-    Ok(per_tx)
 }
 
 impl Row<'_> {
+    fn rows_below(&self) -> Option<usize> {
+        self.subtraces.and_then(|number| number.get().parse().ok())
+    }
+
     /// None where it belongs to a transaction that is not in the block.
     fn place(&self, txs: &[Tx]) -> Result<Option<usize>, Malformed> {
         let position = self.transaction_position.and_then(|p| usize::try_from(p).ok());

@@ -2,9 +2,11 @@
 //! which head is the best.
 
 use super::health::{Health, Lag, Moment};
+use super::standing::Standing;
 use crate::head::Head;
 use crate::probe::{Capabilities, TraceDoubt, TraceProbe, Traces};
 use crate::upstream_id::UpstreamId;
+use alloy_primitives::B256;
 use jiff::Timestamp;
 use model::printable;
 use std::collections::VecDeque;
@@ -18,7 +20,10 @@ const EVIDENCE_KEPT: usize = 10;
 pub struct Condition {
     pub health: Health,
     pub head: Option<Head>,
+    pub standing: Standing,
     pub capabilities: Option<Capabilities>,
+    /// The hash of its block 0, where it is near and has one.
+    pub genesis: Option<B256>,
     /// Why it may be wrong about traces; none where it is sure.
     pub trace_outlook: Option<TraceOutlook>,
     pub evidence: VecDeque<(Timestamp, Evidence)>,
@@ -63,6 +68,16 @@ pub struct Evidence {
 const SHOWN_CHARS_MAX: usize = 200;
 
 impl Evidence {
+    /// A head that nobody could have.
+    pub fn undelivered(block: u64) -> Self {
+        Self {
+            block,
+            check: "announced head".to_owned(),
+            expected: "the block that was announced".to_owned(),
+            got: "nothing".to_owned(),
+        }
+    }
+
     /// Fit for a log line: parts of it are a node's words.
     pub fn printable(self) -> Self {
         let shown = |text: &str| printable(text, SHOWN_CHARS_MAX);
@@ -80,7 +95,9 @@ impl Condition {
         Self {
             health: Health::starting(now),
             head: None,
+            standing: Standing::default(),
             capabilities: None,
+            genesis: None,
             trace_outlook: None,
             evidence: VecDeque::new(),
             last_error: None,
@@ -108,26 +125,35 @@ impl Condition {
     }
 }
 
-/// Finds laggards and the best head. `published` is the head told last; `None` when nobody usable
-/// has one.
-pub fn reconsider(
-    conditions: &mut [Condition],
-    lag_blocks_max: u64,
-    published: Option<UpstreamId>,
-    now: Moment,
-) -> Option<Head> {
+/// What heads are held against.
+#[derive(Clone, Copy)]
+pub struct HeadRules {
+    /// The newest block that any upstream gave. Nobody lags behind what was only announced.
+    pub delivered: u64,
+    pub lag_blocks_max: u64,
+    /// Who spoke last.
+    pub published: Option<UpstreamId>,
+}
+
+/// Finds laggards and the best head; `None` when nobody usable has one.
+pub fn reconsider(conditions: &mut [Condition], rules: HeadRules, now: Moment) -> Option<Head> {
     let watched = |c: &&Condition| c.health.is_watched();
     let best = conditions.iter().filter(watched).filter_map(|c| c.head).map(|h| h.number).max()?;
+    let best = best.min(rules.delivered);
     for condition in conditions.iter_mut() {
         if let Some(head) = condition.head {
-            condition.health.set_lag(Lag::of(head.number, best, lag_blocks_max), now);
+            condition.health.set_lag(Lag::of(head.number, best, rules.lag_blocks_max), now);
         }
     }
-    let usable = conditions.iter().filter(|c| c.health.is_usable()).filter_map(|c| c.head);
+    let is_trusted = |c: &Condition| !c.standing.is_doubted(now.instant);
+    let usable = conditions.iter().filter(|c| c.health.is_usable());
+    let heads = usable.filter_map(|c| Some((is_trusted(c), c.head?)));
     // Among equals the one that spoke last goes on, so that two forks do not look like reorgs.
-    usable.max_by_key(|head| {
-        (head.number, Some(head.upstream) == published, std::cmp::Reverse(head.upstream))
-    })
+    let best = heads.max_by_key(|(is_trusted, head)| {
+        let spoke_last = Some(head.upstream) == rules.published;
+        (*is_trusted, head.number, spoke_last, std::cmp::Reverse(head.upstream))
+    });
+    best.map(|(_, head)| head)
 }
 
 #[cfg(test)]
@@ -156,8 +182,37 @@ mod tests {
     }
 
     fn best(conditions: &mut [Condition], published: Option<usize>) -> Option<(u64, usize)> {
-        let head = reconsider(conditions, 10, published.map(UpstreamId), Moment::now())?;
+        best_of(conditions, published, u64::MAX)
+    }
+
+    fn best_of(
+        conditions: &mut [Condition],
+        published: Option<usize>,
+        delivered: u64,
+    ) -> Option<(u64, usize)> {
+        let published = published.map(UpstreamId);
+        let rules = HeadRules { delivered, lag_blocks_max: 10, published };
+        let head = reconsider(conditions, rules, Moment::now())?;
         Some((head.number, head.upstream.0))
+    }
+
+    #[test]
+    fn nobody_lags_behind_a_head_that_was_only_announced() {
+        let mut all = upstreams(&[100, 1_000_000_000]);
+        assert_eq!(best_of(&mut all, None, 0), Some((1_000_000_000, 1)), "it is asked for");
+        assert!(all.iter().all(|it| it.health.is_usable()));
+        assert_eq!(best_of(&mut all, None, 100), Some((1_000_000_000, 1)));
+        assert!(all.iter().all(|it| it.health.is_usable()));
+        let minute = std::time::Duration::from_secs(60);
+        all[1].standing.not_delivered(Backoff { min: minute, max: minute }, Instant::now());
+        assert_eq!(best_of(&mut all, Some(1), 100), Some((100, 0)), "it was not given");
+        all[0].health.lied("lied".into(), Moment::now());
+        assert_eq!(
+            best_of(&mut all, Some(0), 100),
+            Some((1_000_000_000, 1)),
+            "nobody else is left"
+        );
+        assert_eq!(best_of(&mut upstreams(&[100, 120]), None, 120), Some((120, 1)));
     }
 
     #[test]

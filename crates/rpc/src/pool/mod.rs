@@ -8,6 +8,7 @@ mod condition;
 mod health;
 mod pick;
 mod shared;
+mod standing;
 mod status;
 mod trace_watch;
 mod watch;
@@ -24,6 +25,7 @@ use crate::head::Head;
 use crate::lane::Lane;
 use crate::probe::Capabilities;
 use crate::upstream_id::UpstreamId;
+use alloy_primitives::B256;
 use shared::{Choice, Shared};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -114,6 +116,12 @@ impl Pool {
         self.shared.changes()
     }
 
+    /// Whether this is a chain of the operator's own that bears the id of a public one: its nodes are on this
+    /// machine or in the private network, and their block 0 is not the public chain's.
+    pub fn is_dev_chain(&self, genesis: B256) -> bool {
+        self.shared.is_dev_chain(genesis)
+    }
+
     /// The oldest block that an upstream in use can trace; none where none traces.
     pub fn traceable_from(&self) -> Option<u64> {
         self.shared.traceable_from()
@@ -124,9 +132,49 @@ impl Pool {
         self.shared.label(id)
     }
 
+    /// From now on a head counts only when its block was given (`delivered`): whoever follows the heads says so.
+    pub fn expect_deliveries(&self) {
+        self.shared.expect_deliveries();
+    }
+
+    /// This block was given by the upstream and verified; it counts for everybody whose head it is.
+    pub fn delivered(&self, id: UpstreamId, number: u64, hash: B256) {
+        self.shared.delivered(id, number, hash);
+    }
+
+    /// It announced this block and did not give it. Others' heads come first for a while, longer each time; one
+    /// that goes on is left out, unless it is alone.
+    pub fn not_delivered(&self, id: UpstreamId, number: u64) {
+        self.shared.not_delivered(id, number);
+    }
+
+    /// Others' heads come first for so long: what this one announced has to be looked into.
+    pub fn doubt(&self, id: UpstreamId, pause: Duration) {
+        self.shared.doubt(id, pause);
+    }
+
+    /// The number of the best head, as far as it was given; zero before there is one.
+    pub fn head_number(&self) -> u64 {
+        let announced = self.shared.heads().borrow().map_or(0, |head| head.number);
+        match self.shared.newest_delivered() {
+            Some(given @ 1..) => announced.min(given),
+            _ => announced,
+        }
+    }
+
+    /// Asks the upstream once more which chain it serves; one that serves another by now is left out.
+    pub async fn check_chain(&self, id: UpstreamId) -> Result<(), Error> {
+        watch::check_chain(&self.shared, id).await
+    }
+
     /// Verification caught this upstream: it is left out, with the evidence kept for /status.
     pub fn report_lie(&self, id: UpstreamId, evidence: Evidence) {
         self.shared.report_lie(id, evidence);
+    }
+
+    /// For /status alone: the upstream stays in use.
+    pub fn keep_evidence(&self, id: UpstreamId, evidence: Evidence) {
+        self.shared.keep_evidence(id, evidence);
     }
 
     /// Sends nothing more to this upstream; what is under way ends.

@@ -1,9 +1,10 @@
 //! What the pool, its watchers and its requests share. Every change of a condition goes through
 //! here, so that lag, the best head and the gates always follow from the same view.
 
-use super::condition::{self, Condition, Evidence, TraceOutlook};
+use super::condition::{self, Condition, Evidence, HeadRules, TraceOutlook};
 use super::health::{Health, Moment, Next, State};
 use super::pick::{self, Candidate, Needs};
+use super::standing::UNDELIVERED_MAX;
 use super::{PoolOptions, UpstreamId};
 use crate::budget::PoolBudgets;
 use crate::config::{PoolConfig, TraceChoice};
@@ -13,7 +14,8 @@ use crate::lane::Lane;
 use crate::probe::{Capabilities, Expected, Probed, TraceProbe};
 use crate::redact::redacted;
 use crate::upstream::Upstream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use alloy_primitives::B256;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tasks::{Backoff, TaskEnd};
@@ -22,6 +24,8 @@ use tokio::time::Instant;
 
 /// A node that is away is tried so often while nobody stands in for it.
 const ALONE_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Heads count as they are announced: nobody says which blocks were given.
+const NO_ACCOUNT: u64 = u64::MAX;
 
 pub struct Shared {
     pub chain_label: String,
@@ -32,6 +36,8 @@ pub struct Shared {
     members: Vec<Member>,
     conditions: Mutex<Vec<Condition>>,
     heads: watch::Sender<Option<Head>>,
+    /// The newest block that was given, or `NO_ACCOUNT`.
+    delivered: AtomicU64,
     /// Counts changes of state; requests that find nobody wait on it.
     changes: watch::Sender<u64>,
     closed: AtomicBool,
@@ -79,6 +85,7 @@ impl Shared {
             members,
             conditions: Mutex::new(conditions),
             heads: watch::Sender::new(None),
+            delivered: AtomicU64::new(NO_ACCOUNT),
             changes: watch::Sender::new(0),
             closed: AtomicBool::new(false),
         })
@@ -125,6 +132,15 @@ impl Shared {
         self.lock().get(id.0)?.capabilities.clone()
     }
 
+    /// Whether all upstreams are near, and none of them has this block 0 but another.
+    pub fn is_dev_chain(&self, genesis: B256) -> bool {
+        let conditions = self.lock();
+        let mut known = conditions.iter().filter_map(|condition| condition.genesis).peekable();
+        known.peek().is_some()
+            && known.all(|other| other != genesis)
+            && self.members.iter().all(|member| member.upstream.is_near)
+    }
+
     pub fn traceable_from(&self) -> Option<u64> {
         let head = (*self.heads.borrow()).map_or(0, |head| head.number);
         let conditions = self.lock();
@@ -137,14 +153,17 @@ impl Shared {
         if self.is_closed() {
             return None;
         }
+        let (delivered, now) = (self.delivered.load(Ordering::Relaxed), Instant::now());
         let conditions = self.lock();
         let usable = self.ids().zip(conditions.iter().zip(&self.members)).filter_map(
             |(id, (condition, member))| {
                 let capabilities = condition.capabilities.as_ref()?;
+                let believed =
+                    if condition.standing.is_doubted(now) { delivered } else { u64::MAX };
                 condition.health.is_usable().then(|| Candidate {
                     id,
                     capabilities,
-                    head: condition.head.map(|head| head.number),
+                    head: condition.head.map(|head| head.number.min(believed)),
                     paused: member.upstream.gate.paused_until(choice.lane).is_some(),
                     load: member.upstream.gate.load(),
                 })
@@ -180,6 +199,7 @@ impl Shared {
         });
         self.change(id, |condition, now| {
             condition.capabilities = Some(probed.capabilities);
+            condition.genesis = probed.genesis;
             condition.trace_outlook = trace_outlook;
             condition.head = Some(probed.head);
             condition.health.recovered(now);
@@ -214,6 +234,59 @@ impl Shared {
     pub fn saw_head(&self, head: Head) {
         self.change(head.upstream, |condition, _| {
             condition.head = Some(head);
+            Next::Stays
+        });
+    }
+
+    pub fn expect_deliveries(&self) {
+        let (seq, none) = (Ordering::Relaxed, 0);
+        // A second reader of the same heads begins with what the first one knows.
+        let _ = self.delivered.compare_exchange(NO_ACCOUNT, none, seq, seq);
+    }
+
+    pub fn newest_delivered(&self) -> Option<u64> {
+        let delivered = self.delivered.load(Ordering::Relaxed);
+        (delivered != NO_ACCOUNT).then_some(delivered)
+    }
+
+    pub fn delivered(&self, id: UpstreamId, number: u64, hash: B256) {
+        if self.newest_delivered().is_some() {
+            self.delivered.fetch_max(number.min(NO_ACCOUNT - 1), Ordering::Relaxed);
+        }
+        // Whoever has the same head was right about it.
+        let is_its_head = |it: &&mut Condition| it.head.is_some_and(|head| head.hash == hash);
+        self.lock().iter_mut().filter(is_its_head).for_each(|it| it.standing.delivered());
+        self.change(id, |condition, _| {
+            condition.standing.delivered();
+            Next::Stays
+        });
+    }
+
+    pub fn not_delivered(&self, id: UpstreamId, number: u64) {
+        let (chain, upstream) = (&self.chain_label, self.label(id));
+        metrics::counter!("headwater_heads_not_delivered_total",
+            "chain" => chain.clone(), "upstream" => upstream.to_owned())
+        .increment(1);
+        let is_alone = self.is_alone(&self.lock(), id);
+        let backoff = self.backoff();
+        self.change(id, |condition, now| {
+            let times = condition.standing.not_delivered(backoff, now.instant);
+            let reason =
+                format!("announced block {number} and did not give it, {times} times in a row");
+            condition.last_error = Some((now.timestamp, reason.clone()));
+            if times < UNDELIVERED_MAX || is_alone {
+                return Next::Stays;
+            }
+            tracing::warn!(%chain, %upstream, block.number = number, times,
+                "upstream announces blocks that it does not give");
+            condition.remember(Evidence::undelivered(number), now);
+            condition.health.lied(reason, now)
+        });
+    }
+
+    pub fn doubt(&self, id: UpstreamId, pause: Duration) {
+        self.change(id, |condition, now| {
+            condition.standing.doubt(pause, now.instant);
             Next::Stays
         });
     }
@@ -298,13 +371,22 @@ impl Shared {
         });
     }
 
+    pub fn keep_evidence(&self, id: UpstreamId, evidence: Evidence) {
+        let evidence = evidence.printable();
+        let Evidence { block, check, expected, got } = &evidence;
+        tracing::warn!(chain = %self.chain_label, upstream = %self.label(id), block.number = block,
+            %check, %expected, %got, "upstream sent what cannot be, and stays in use");
+        if let Some(condition) = self.lock().get_mut(id.0) {
+            condition.remember(evidence, Moment::now());
+        }
+    }
+
     /// Changes one condition and draws the conclusions for all.
     fn change(&self, id: UpstreamId, change: impl FnOnce(&mut Condition, Moment) -> Next) {
         let now = Moment::now();
         let mut conditions = self.lock();
         let before: Vec<State> = conditions.iter().map(|c| c.health.state).collect();
-        let others = conditions.iter().enumerate().filter(|(at, _)| *at != id.0);
-        let is_alone = !others.map(|(_, other)| &other.health).any(Health::is_usable);
+        let is_alone = self.is_alone(&conditions, id);
         if let Some(condition) = conditions.get_mut(id.0)
             && change(condition, now) == Next::LeftOut
         {
@@ -314,15 +396,24 @@ impl Shared {
             }
             condition.health.schedule(backoff, rand::random(), now);
         }
-        let published = (*self.heads.borrow()).map(|head| head.upstream);
-        let best =
-            condition::reconsider(&mut conditions, self.config.lag_blocks_max, published, now);
+        let rules = HeadRules {
+            delivered: self.delivered.load(Ordering::Relaxed),
+            lag_blocks_max: self.config.lag_blocks_max,
+            published: (*self.heads.borrow()).map(|head| head.upstream),
+        };
+        let best = condition::reconsider(&mut conditions, rules, now);
         let after: Vec<State> = conditions.iter().map(|c| c.health.state).collect();
         // Told while the lock is held, so that no older view is published after a newer one.
         self.publish(best);
         if before != after {
             self.announce(&before, &conditions);
         }
+    }
+
+    /// Whether nobody else could be asked.
+    fn is_alone(&self, conditions: &[Condition], id: UpstreamId) -> bool {
+        let others = conditions.iter().enumerate().filter(|(at, _)| *at != id.0);
+        !others.map(|(_, other)| &other.health).any(Health::is_usable)
     }
 
     fn publish(&self, best: Option<Head>) {

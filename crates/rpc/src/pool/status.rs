@@ -37,6 +37,8 @@ pub struct UpstreamStatus {
     pub clients_retry_in_ms: Option<u64>,
     pub head: Option<HeadStatus>,
     pub lag_blocks: Option<u64>,
+    /// Heads in a row that it announced and did not give.
+    pub heads_not_delivered: u32,
     pub capabilities: Option<Capabilities>,
     /// Why it does not trace, or may not; it is probed for that again. None where nothing is in doubt.
     pub trace_failure: Option<String>,
@@ -115,6 +117,7 @@ fn upstream(shared: &Shared, id: UpstreamId, best: Option<Head>) -> Option<Upstr
         clients_retry_in_ms: upstream.gate.paused_until(Lane::Interactive).map(ms_until),
         head: condition.head.map(Into::into),
         lag_blocks: condition.head.and_then(lag),
+        heads_not_delivered: condition.standing.undelivered(),
         capabilities: condition.capabilities,
         trace_failure: condition.trace_outlook.map(|outlook| outlook.doubt.reason()),
         concurrency_limit: upstream.gate.limit(),

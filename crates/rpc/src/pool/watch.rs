@@ -102,10 +102,7 @@ impl<'a> Watcher<'a> {
                 self.poll_at = Instant::now() + shared.poll_interval;
                 return shared.probed(self.id, probed);
             }
-            Err(Failure::WrongChain { got }) => {
-                let wanted = shared.chain_id;
-                (State::WrongChain, format!("serves chain id {got}, expected {wanted}"))
-            }
+            Err(Failure::WrongChain { got }) => (State::WrongChain, wrong_chain(shared, &got)),
             Err(Failure::Useless(why)) => (State::Dead, why),
             Err(Failure::Unreachable(error)) => {
                 shared.failed(self.id, &error, Lane::Head);
@@ -254,6 +251,29 @@ impl<'a> Watcher<'a> {
             self.told.pop_front();
         }
         self.told.push_back((head.number, head.hash));
+    }
+}
+
+fn wrong_chain(shared: &Shared, got: &str) -> String {
+    format!("serves chain id {got}, expected {}", shared.chain_id)
+}
+
+/// Whether a node that is in use still serves the chain that it was found to serve.
+pub async fn check_chain(shared: &Shared, id: UpstreamId) -> Result<(), Error> {
+    let Some(member) = shared.member(id) else { return Ok(()) };
+    let upstream = member.upstream.label.clone();
+    match probe::check_chain(&member.upstream, shared.chain_id).await {
+        Ok(()) => Ok(()),
+        Err(Failure::WrongChain { got }) => {
+            let why = wrong_chain(shared, &got);
+            shared.left_out(id, State::WrongChain, why.clone());
+            Err(Error::NoUpstream {
+                chain: shared.chain_label.clone(),
+                why: format!("{upstream} {why}"),
+            })
+        }
+        Err(Failure::Useless(why)) => Err(Error::Malformed { upstream, why }),
+        Err(Failure::Unreachable(error)) => Err(error),
     }
 }
 

@@ -16,11 +16,14 @@ use crate::error::Error;
 use crate::head::{Head, quantity};
 use crate::upstream::Upstream;
 use crate::upstream_id::UpstreamId;
+use alloy_primitives::B256;
 use model::printable;
 use questions::{Questions, Sample, TRIALS, list_length};
 
 pub struct Probed {
     pub capabilities: Capabilities,
+    /// The hash of its block 0, asked of nodes nearby alone.
+    pub genesis: Option<B256>,
     pub trace_doubt: Option<TraceDoubt>,
     pub head: Head,
 }
@@ -61,11 +64,17 @@ pub async fn probe(
     let order = traces::order(expected.traces, &client);
     let (receipts, recent) = node.methods(head.number, order).await?;
     let oldest_block = node.oldest_block(head.number).await?;
+    let genesis = if upstream.is_near { node.genesis().await? } else { None };
     let TraceProbe { traces, old_blocks, doubt } =
         node.old_traces(recent, head.number, oldest_block).await?;
     let traces_old_blocks = old_blocks;
     let capabilities = Capabilities { client, receipts, traces, oldest_block, traces_old_blocks };
-    Ok(Probed { capabilities, trace_doubt: doubt, head })
+    Ok(Probed { capabilities, genesis, trace_doubt: doubt, head })
+}
+
+/// Only whether the node serves this chain.
+pub async fn check_chain(upstream: &Upstream, chain_id: u64) -> Result<(), Failure> {
+    Questions { upstream }.check_chain(chain_id).await
 }
 
 /// Only whether a node that is in use traces: what it said before is in doubt.
@@ -148,6 +157,10 @@ impl Questions<'_> {
             }
         }
         Ok(there)
+    }
+
+    async fn genesis(&self) -> Result<Option<B256>, Failure> {
+        Ok(self.body(0).await?.and_then(|body| body.hash.parse().ok()))
     }
 
     async fn has_block(&self, number: u64) -> Result<bool, Failure> {

@@ -131,7 +131,7 @@ pub fn headers(label: &str, config: &UpstreamConfig) -> Result<HeaderMap, Error>
 }
 
 /// A node on this machine or in the private network.
-fn is_near(url: &Url) -> bool {
+pub fn is_near(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     match host.trim_matches(['[', ']']).parse::<IpAddr>() {
         Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),

@@ -26,6 +26,7 @@ use batch::BatchSize;
 use futures_util::future::{BoxFuture, try_join_all};
 use http::{BodyLimit, Http};
 use interpret::Exchange;
+use reqwest::Url;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,6 +38,8 @@ pub struct Upstream {
     /// Configured name or redacted URL: all that is ever shown.
     pub label: String,
     pub url_shown: String,
+    /// On this machine or in the private network, as dev nodes are.
+    pub is_near: bool,
     chain: String,
     pub gate: Gate,
     pub telemetry: Telemetry,
@@ -113,6 +116,7 @@ impl Upstream {
         let heads_at = config.ws_url.as_deref().map(target).transpose()?.or(own_target);
         Ok(Self {
             url_shown: redacted(&config.url),
+            is_near: Url::parse(config.url.trim()).is_ok_and(|url| http::is_near(&url)),
             chain: chain.to_owned(),
             gate: Gate::new(GateOptions {
                 max_concurrency: config

@@ -1,7 +1,8 @@
 //! What probing finds out.
 
-use crate::fake_node::{Behaviour, FakeNode, Fault};
+use crate::fake_node::{Behaviour, FakeNode, Fault, hash};
 use crate::setup::*;
+use alloy_primitives::B256;
 use rpc::*;
 
 async fn probed(behaviour: Behaviour, traces: TraceChoice) -> Capabilities {
@@ -140,4 +141,22 @@ async fn a_node_that_does_not_know_the_methods_is_asked_again_rarely() {
     assert!(trace_failure(&pool).contains("does not know"), "{}", trace_failure(&pool));
     node.set(|node| node.methods_missing.clear());
     eventually("it traces", || able(&pool) == (Traces::DebugTraceBlock, true)).await;
+}
+
+#[tokio::test]
+async fn a_dev_chain_is_told_from_the_public_one_by_its_first_block() {
+    let node = FakeNode::start().await;
+    let own = hash(0, 0).parse().unwrap();
+    let public = B256::repeat_byte(0xd4);
+    let pool = healthy_pool(&[&node]).await;
+    assert!(pool.is_dev_chain(public));
+    assert!(!pool.is_dev_chain(own), "it is the public chain");
+    // Whoever asks others, too, does not work on a chain of his own.
+    let urls = [node.url(), "https://node.invalid".to_owned()];
+    let beside_a_stranger = pool_with(urls.map(UpstreamConfig::from_url).into(), config());
+    eventually("the near one is in use", || {
+        beside_a_stranger.capabilities(beside_a_stranger.upstreams()[0]).is_some()
+    })
+    .await;
+    assert!(!beside_a_stranger.is_dev_chain(public));
 }

@@ -186,3 +186,55 @@ async fn a_drained_upstream_gets_nothing_until_it_is_tried_again() {
     pool.retry(first);
     state_becomes(&pool, 0, State::Healthy).await;
 }
+
+fn hash_of(fork: u8, number: u64) -> alloy_primitives::B256 {
+    hash(fork, number).parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_head_counts_when_its_block_was_given() {
+    let (honest, far) = (FakeNode::start().await, FakeNode::start().await);
+    let pool = healthy_pool(&[&honest, &far]).await;
+    let (first, second) = (UpstreamId(0), UpstreamId(1));
+    let mut heads = pool.heads();
+    pool.expect_deliveries();
+    pool.delivered(first, 100, hash_of(0, 100));
+    far.mine(1_000_000_000);
+    heads.wait_for(|h| h.is_some_and(|h| h.number == 1_000_000_000)).await.unwrap();
+    let status = |at: usize| pool.status().upstreams[at].clone();
+    assert_eq!((status(0).state, pool.head_number()), (State::Healthy, 100));
+    for times in 1..5 {
+        pool.not_delivered(second, 1_000_000_000);
+        assert_eq!((status(1).state, status(1).heads_not_delivered), (State::Healthy, times));
+    }
+    heads.wait_for(|h| h.is_some_and(|h| h.upstream == first)).await.unwrap();
+    pool.not_delivered(second, 1_000_000_000);
+    let shown = status(1);
+    assert_eq!((shown.state, shown.evidence[0].check.as_str()), (State::Lying, "announced head"));
+    // Alone it is asked on.
+    for _ in 0..9 {
+        pool.not_delivered(first, 100);
+    }
+    assert_eq!((status(0).state, status(0).heads_not_delivered), (State::Healthy, 9));
+    pool.delivered(first, 100, hash_of(0, 100));
+    assert_eq!(status(0).heads_not_delivered, 0);
+    // What was given counts.
+    state_becomes(&pool, 1, State::Healthy).await;
+    pool.delivered(second, 1_000_000_000, hash_of(0, 1_000_000_000));
+    let status = state_becomes(&pool, 0, State::Lagging).await;
+    assert_eq!(status.reason, "999999900 blocks behind the best head");
+}
+
+#[tokio::test]
+async fn a_node_that_serves_another_chain_by_now_is_found_out_when_asked() {
+    let node = FakeNode::start().await;
+    let pool = healthy_pool(&[&node]).await;
+    let id = pool.upstreams()[0];
+    pool.check_chain(id).await.unwrap();
+    node.set(|b| b.chain_id = 5);
+    let error = pool.check_chain(id).await.unwrap_err();
+    assert!(error.to_string().contains("serves chain id 5, expected 1"), "{error}");
+    assert_eq!(pool.status().upstreams[0].state, State::WrongChain);
+    node.set(|b| b.chain_id = 1);
+    state_becomes(&pool, 0, State::Healthy).await;
+}

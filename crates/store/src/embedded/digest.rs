@@ -12,11 +12,11 @@ use crate::embedded::keys;
 use crate::embedded::read::View;
 use crate::embedded::segments::Kind;
 
-/// The journal is history, and so is what its readers keep; pools and tokens that were learned of on a
-/// branch that is gone stay known; where a body lies says nothing of the block, whose rows count by the tables
-/// that they once had; what is untraced follows from the headers; what was carried over tells of
-/// blocks that are gone; streams are their tenants'.
-const NOT_OF_BLOCKS: [&str; 27] = [
+/// The journal is history, and so is what its readers keep; tokens that were learned of on a branch that is
+/// gone stay known, and so do pools of blocks that were pruned; where a body lies says nothing of the block, whose
+/// rows count by the tables that they once had; what is untraced follows from the headers; what was carried over
+/// tells of blocks that are gone; streams are their tenants'.
+const NOT_OF_BLOCKS: [&str; 28] = [
     "bodies",
     "unfrozen",
     "segments",
@@ -28,6 +28,7 @@ const NOT_OF_BLOCKS: [&str; 27] = [
     "api_keys",
     "meta",
     "pools",
+    "told_pools",
     "carried_pools",
     "tokens",
     "generations",

@@ -187,6 +187,51 @@ pub fn pool_state(chain: ChainId, generation: u8, id: &PoolId, number: u64) -> V
     [prefix.as_slice(), &pool_id(id), &(!number).to_be_bytes()].concat()
 }
 
+/// What is known of a pool's witnesses; keys of `told_by` begin with it.
+pub fn pool_witness(chain: ChainId, generation: u8, id: &PoolId) -> Vec<u8> {
+    [of_facts(chain, generation).as_slice(), &pool_id(id)].concat()
+}
+
+/// Newest first.
+pub fn told_by(chain: ChainId, generation: u8, id: &PoolId, number: u64) -> Vec<u8> {
+    pool_state(chain, generation, id, number)
+}
+
+/// The block of a `told_by` key that begins with this `pool_witness`.
+pub fn teller_of(key: &[u8], witness: &[u8]) -> Option<u64> {
+    let number: &[u8; 8] = key.strip_prefix(witness)?.try_into().ok()?;
+    Some(!u64::from_be_bytes(*number))
+}
+
+/// No pool's id begins like this.
+const IN_BLOCK: u8 = 255;
+
+pub fn told_in_block(chain: ChainId, generation: u8, number: u64) -> Vec<u8> {
+    [of_facts(chain, generation).as_slice(), &[IN_BLOCK], &number.to_be_bytes()].concat()
+}
+
+/// A key of `told_pools`, taken apart.
+#[derive(Debug, PartialEq)]
+pub enum ToldKey {
+    Witness(PoolId),
+    ToldBy(PoolId, u64),
+    InBlock(u64),
+}
+
+/// `None` means that it is no such key.
+pub fn told_key(key: &[u8]) -> Option<ToldKey> {
+    let (kind, rest) = key.get(9..)?.split_first()?;
+    if *kind == IN_BLOCK {
+        return Some(ToldKey::InBlock(u64::from_be_bytes(rest.try_into().ok()?)));
+    }
+    let (id, rest) = rest.split_at_checked(usize::from(*kind))?;
+    let id = PoolId::from_slice(id)?;
+    match rest.len() {
+        0 => Some(ToldKey::Witness(id)),
+        _ => Some(ToldKey::ToldBy(id, !u64::from_be_bytes(rest.try_into().ok()?))),
+    }
+}
+
 /// Chain, pool.
 pub fn carried_pool(chain: ChainId, id: &PoolId) -> Vec<u8> {
     [chain.0.to_be_bytes().as_slice(), &pool_id(id)].concat()
@@ -202,6 +247,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn keys_of_told_pools_are_told_apart() {
+        for id in [PoolId::Contract([255; 20].into()), PoolId::V4([255; 32].into())] {
+            let witness = pool_witness(ChainId(7), 3, &id);
+            let told = told_by(ChainId(7), 3, &id, 42);
+            assert_eq!(told_key(&witness), Some(ToldKey::Witness(id)));
+            assert_eq!(told_key(&told), Some(ToldKey::ToldBy(id, 42)));
+            assert_eq!(teller_of(&told, &witness), Some(42));
+            assert_eq!(teller_of(&witness, &witness), None);
+        }
+        assert_eq!(told_key(&told_in_block(ChainId(7), 3, 42)), Some(ToldKey::InBlock(42)));
+        assert_eq!(told_key(&[0; 12]), None);
+    }
 
     proptest! {
         #[test]

@@ -38,6 +38,7 @@ mod streams;
 mod suspects;
 mod tables;
 mod tokens;
+mod told_pools;
 mod upgrade;
 mod versions;
 mod write;

@@ -76,8 +76,7 @@ tables! {
     nft_trades: Run,
     /// chain, generation, contract, market or any, level, bucket, price, number, place → nothing.
     nft_lowest: Run,
-    /// chain, generation, token, other token, pool → pool. Never reverted: what a pool is does not
-    /// depend on the block that told of it.
+    /// chain, generation, token, other token, pool → pool. There while a stored block tells of it.
     pools: Run,
     /// chain, generation, pool, !number → how the block left the pool.
     pool_states: Run,
@@ -129,6 +128,10 @@ tables! {
     coverage: Small,
     /// What the store knows of itself: format version, secrets of this installation.
     meta: Small,
+    /// chain, generation, pool → its tokens, and whether a block that told of it was pruned.
+    /// chain, generation, pool, !number → nothing: the block tells of the pool.
+    /// chain, generation, 255, number → pools that the block tells of and does not change.
+    told_pools: Index,
 }
 
 impl Tables {

@@ -16,6 +16,7 @@ on_every_engine!(
     blocks_without_traces_stand_in_a_queue_until_they_have_them,
     one_change_reverts_then_amends_then_applies,
     what_is_not_stored_so_cannot_be_amended,
+    traces_are_taken_from_a_block_and_nothing_else,
     a_change_that_is_refused_leaves_no_pool_unwritten,
 );
 
@@ -91,6 +92,7 @@ async fn one_change_reverts_then_amends_then_applies(engine: Engine) {
         revert: vec![8, 7, 6],
         amend: (1..=5).map(|number| home.at(&chain, number)).collect(),
         apply: (6..=9).map(|number| home.at(&chain, number)).collect(),
+        ..Change::default()
     };
     let done = home.commit(change).await.unwrap();
     let told: Vec<_> = done.entries.iter().map(|entry| (entry.kind, entry.number)).collect();
@@ -136,6 +138,30 @@ async fn what_is_not_stored_so_cannot_be_amended(engine: Engine) {
         }
     }
     assert_eq!((home.digest().await, home.seq().await), (digest, seq), "nothing is written");
+}
+
+/// Traces that turned out to be wrong go, and come again from somebody else.
+async fn traces_are_taken_from_a_block_and_nothing_else(engine: Engine) {
+    let chain = chain(47, 6);
+    let home = Home::indexed(engine, &chain).await;
+    let whole = home.digest().await;
+    let untrace = |block| Change::untrace(Origin::History, vec![block]);
+    let done = home.commit(untrace(home.untraced(&chain, hash(&chain, 3)))).await.unwrap();
+    assert_eq!((done.entries[0].kind, done.entries[0].number), (EntryKind::Amend, 3));
+    let view = home.store().view().await.unwrap();
+    assert_eq!(view.untraced_blocks(CHAIN, u64::MAX, 10).await.unwrap(), [3]);
+    assert!(!view.block_summary(CHAIN, 3).await.unwrap().unwrap().has_traces);
+    let digest = home.digest().await;
+    assert_ne!(digest, whole);
+    // With traces it is no such change, and without a receipt it loses too much.
+    let mut short = verified(&chain, hash(&chain, 4));
+    (short.block.traces, short.block.receipts[0]) = (None, None);
+    for wrong in [home.at(&chain, 4), home.store().prepare(CHAIN, short)] {
+        assert!(matches!(home.commit(untrace(wrong)).await, Err(Error::NotStored { number: 4 })));
+    }
+    assert_eq!(home.digest().await, digest, "nothing is written");
+    home.amend(vec![home.at(&chain, 3)]).await.unwrap();
+    assert_eq!(home.digest().await, whole);
 }
 
 /// An engine may remember which pools it wrote; what was refused it did not write.

@@ -177,7 +177,7 @@ async fn the_journal_tells_what_happened_in_order(engine: Engine) {
     chain.reorg(2, 2);
     expected.extend([3, 4].map(|number| (EntryKind::Apply, number, hash(&chain, number))));
     let (revert, apply) = (vec![4, 3], vec![home.at(&chain, 3), home.at(&chain, 4)]);
-    let change = Change { origin: Origin::Head, revert, amend: Vec::new(), apply };
+    let change = Change { origin: Origin::Head, revert, apply, ..Change::default() };
     let done = home.commit(change).await.unwrap();
     assert_eq!(done.coverage.ranges(), [(1, 4)]);
 

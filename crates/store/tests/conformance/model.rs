@@ -3,7 +3,7 @@
 //! In: what was committed and what was answered by the commit. Out: the answer to every question.
 //! Must not know: how any engine keeps its rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::{Address, B256, U256, keccak256};
 use model::facts::{Facts, Pool, PoolId};
@@ -31,10 +31,47 @@ pub enum Step {
     Apply(VerifiedBlock),
 }
 
+/// Pools by the blocks that tell of them.
+#[derive(Default)]
+struct ToldPools(BTreeMap<PoolId, ToldPool>);
+
+struct ToldPool {
+    pool: Pool,
+    by: BTreeSet<u64>,
+    /// One that told of it was pruned.
+    is_kept: bool,
+}
+
+impl ToldPools {
+    fn tell(&mut self, number: u64, seen: &[Pool]) {
+        for pool in seen {
+            let told = self.0.entry(pool.id).or_insert_with(|| ToldPool {
+                pool: pool.clone(),
+                by: BTreeSet::new(),
+                is_kept: false,
+            });
+            told.by.insert(number);
+        }
+    }
+
+    fn untell(&mut self, number: u64) {
+        self.0.values_mut().for_each(|told| {
+            told.by.remove(&number);
+        });
+        self.0.retain(|_, told| told.is_kept || !told.by.is_empty());
+    }
+
+    fn prune(&mut self, number: u64) {
+        for told in self.0.values_mut() {
+            told.is_kept |= told.by.remove(&number);
+        }
+    }
+}
+
 /// The generation being built: pools it has met so far.
 struct Building {
     decoder: Decoder,
-    pools: BTreeMap<PoolId, Pool>,
+    pools: ToldPools,
 }
 
 pub struct Model {
@@ -49,7 +86,7 @@ pub struct Model {
     /// Who decodes what is committed.
     pub decoder: Decoder,
     generation: u8,
-    pools: BTreeMap<PoolId, Pool>,
+    pools: ToldPools,
     building: Option<Building>,
     /// The newest journal entry of the last commit that touched a wallet.
     changed: BTreeMap<Address, u64>,
@@ -65,7 +102,7 @@ impl Model {
             pruned_to: 0,
             decoder,
             generation: 0,
-            pools: BTreeMap::new(),
+            pools: ToldPools::default(),
             building: None,
             changed: BTreeMap::new(),
         }
@@ -79,12 +116,13 @@ impl Model {
                 Step::Revert(number) => {
                     let gone = self.blocks.remove(&number).unwrap();
                     touched.extend(all_parties(&gone));
+                    self.generations_of_pools().for_each(|pools| pools.untell(number));
                     (EntryKind::Revert, number, gone.block.hash)
                 }
                 Step::Amend(block) | Step::Apply(block) => {
                     let (number, hash) = (block.block.number, block.block.hash);
                     touched.extend(all_parties(&block));
-                    self.meet_pools(&block.facts.pools.seen);
+                    self.meet_pools(number, &block.facts.pools.seen);
                     let old = self.blocks.insert(number, block);
                     touched.extend(old.iter().flat_map(all_parties));
                     let kind = if old.is_some() { EntryKind::Amend } else { EntryKind::Apply };
@@ -107,6 +145,7 @@ impl Model {
         let mut touched = Vec::new();
         for number in &numbers {
             let block = self.blocks.remove(number).unwrap();
+            self.generations_of_pools().for_each(|pools| pools.prune(*number));
             touched.extend(all_parties(&block));
             self.pruned_to = self.pruned_to.max(number + 1);
             let last = self.gone.last().map(|last| last.block.number);
@@ -130,13 +169,17 @@ impl Model {
         (above.block.parent_hash == last.hash).then_some(last.number + 1)
     }
 
-    fn meet_pools(&mut self, seen: &[Pool]) {
+    fn generations_of_pools(&mut self) -> impl Iterator<Item = &mut ToldPools> {
+        let building = self.building.as_mut().map(|building| &mut building.pools);
+        std::iter::once(&mut self.pools).chain(building)
+    }
+
+    fn meet_pools(&mut self, number: u64, seen: &[Pool]) {
         // Facts of another decoder end what is being built.
         self.building = self.building.take().filter(|building| building.decoder == self.decoder);
-        let pools = seen.iter().map(|pool| (pool.id, pool.clone()));
-        self.pools.extend(pools.clone());
-        if let Some(building) = &mut self.building {
-            building.pools.extend(pools);
+        for pools in self.generations_of_pools() {
+            pools.untell(number);
+            pools.tell(number, seen);
         }
     }
 
@@ -145,9 +188,11 @@ impl Model {
         let decoder = self.decoder;
         self.building = self.building.take().filter(|building| building.decoder == decoder);
         let building =
-            self.building.get_or_insert_with(|| Building { decoder, pools: BTreeMap::new() });
-        let seen = written.iter().flat_map(|block| &block.facts.pools.seen);
-        building.pools.extend(seen.map(|pool| (pool.id, pool.clone())));
+            self.building.get_or_insert_with(|| Building { decoder, pools: ToldPools::default() });
+        for block in written {
+            building.pools.untell(block.number);
+            building.pools.tell(block.number, &block.facts.pools.seen);
+        }
     }
 
     pub fn finish_rebuild(&mut self) {
@@ -316,7 +361,7 @@ impl Model {
 
     /// Sorted by id.
     pub fn pools_of(&self, token: Address) -> Vec<Pool> {
-        let pools = self.pools.values();
+        let pools = self.pools.0.values().map(|told| &told.pool);
         pools.filter(|p| p.token0 == token || p.token1 == token).cloned().collect()
     }
 

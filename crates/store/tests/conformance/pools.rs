@@ -5,7 +5,7 @@ use model::chain::ExchangeKind;
 use model::facts::{Change, Facts, Pool, PoolChange, PoolFacts, PoolId, PoolState, RangeDelta};
 use model::proof::Proof;
 use model::raw::{Block, Header};
-use store::{PoolStatesQuery, PreparedBlock, VerifiedBlock};
+use store::{Change as StoreChange, Origin, PoolStatesQuery, PreparedBlock, VerifiedBlock};
 
 use crate::chain::CHAIN;
 use crate::engine::{Engine, on_every_engine};
@@ -14,6 +14,9 @@ use crate::home::Home;
 on_every_engine!(
     pools_are_found_by_either_token_and_by_both,
     a_state_is_made_of_the_asked_blocks_alone,
+    a_pool_is_known_while_a_stored_block_tells_of_it,
+    a_pool_that_comes_back_in_the_same_commit_stays,
+    a_pool_of_a_pruned_block_stays,
 );
 
 fn addr(n: u8) -> Address {
@@ -105,4 +108,70 @@ async fn a_state_is_made_of_the_asked_blocks_alone(engine: Engine) {
     assert_eq!(held((0, 4)).await, None);
     assert_eq!(held((5, 4)).await, None);
     assert_eq!(held((6, 9)).await, None, "what it held before block 6 is not known");
+}
+
+/// Which pools of the first token are known.
+async fn known(home: &Home) -> Vec<PoolId> {
+    let report = home.store().check(|_| ()).await.unwrap();
+    assert!(report.holds(), "{report:?}");
+    let mut pools = home.view().await.pools_of(CHAIN, addr(1)).await.unwrap();
+    pools.sort_by_key(|pool| pool.id);
+    pools.into_iter().map(|pool| pool.id).collect()
+}
+
+async fn revert(home: &Home, numbers: Vec<u64>) {
+    home.store().commit(CHAIN, StoreChange::revert(Origin::Head, numbers)).await.unwrap();
+}
+
+async fn a_pool_is_known_while_a_stored_block_tells_of_it(engine: Engine) {
+    let mut home = Home::new(engine).await;
+    let (one, two, three) =
+        (pool(11, addr(1), addr(2)), pool(12, addr(1), addr(3)), pool(13, addr(3), addr(1)));
+    let id = |n| PoolId::Contract(addr(n));
+    let both = vec![one.clone(), two.clone()];
+    home.apply(vec![block(&home, 5, vec![one.clone()], vec![(11, ranged(1))])]).await.unwrap();
+    // The second block tells of one pool without a change, and changes one that nobody told of.
+    home.apply(vec![block(&home, 6, both, vec![(11, ranged(2)), (13, ranged(3))])]).await.unwrap();
+    home.apply(vec![block(&home, 7, vec![three.clone()], Vec::new())]).await.unwrap();
+    assert_eq!(known(&home).await, [id(11), id(12), id(13)]);
+    revert(&home, vec![7]).await;
+    assert_eq!(known(&home).await, [id(11), id(12)], "a change is no proof");
+    home.reopen().await;
+    home.apply(vec![block(&home, 7, vec![two, three.clone()], Vec::new())]).await.unwrap();
+    assert_eq!(known(&home).await, [id(11), id(12), id(13)], "with the block they come back");
+    revert(&home, vec![7, 6]).await;
+    assert_eq!(known(&home).await, [id(11)]);
+    revert(&home, vec![5]).await;
+    assert_eq!(known(&home).await, []);
+    home.apply(vec![block(&home, 5, vec![one], vec![(11, ranged(1))])]).await.unwrap();
+    assert_eq!(known(&home).await, [id(11)]);
+}
+
+async fn a_pool_that_comes_back_in_the_same_commit_stays(engine: Engine) {
+    let home = Home::new(engine).await;
+    let (one, two) = (pool(11, addr(1), addr(2)), pool(12, addr(1), addr(3)));
+    let id = |n| PoolId::Contract(addr(n));
+    home.apply(vec![block(&home, 5, vec![one.clone(), two], Vec::new())]).await.unwrap();
+    let other = block(&home, 5, vec![one], vec![(11, ranged(1))]);
+    let change = StoreChange {
+        origin: Origin::Head,
+        revert: vec![5],
+        apply: vec![other],
+        ..StoreChange::default()
+    };
+    home.store().commit(CHAIN, change).await.unwrap();
+    assert_eq!(known(&home).await, [id(11)]);
+}
+
+async fn a_pool_of_a_pruned_block_stays(engine: Engine) {
+    let home = Home::new(engine).await;
+    let (one, two) = (pool(11, addr(1), addr(2)), pool(12, addr(1), addr(3)));
+    let id = |n| PoolId::Contract(addr(n));
+    home.apply(vec![block(&home, 5, vec![one.clone()], vec![(11, ranged(1))])]).await.unwrap();
+    home.apply(vec![block(&home, 6, vec![one.clone(), two], Vec::new())]).await.unwrap();
+    home.apply(vec![block(&home, 7, vec![one], Vec::new())]).await.unwrap();
+    assert_eq!(home.store().prune_oldest(CHAIN, 6, 10).await.unwrap().blocks, 1);
+    assert_eq!(known(&home).await, [id(11), id(12)]);
+    revert(&home, vec![7, 6]).await;
+    assert_eq!(known(&home).await, [id(11)], "the pruned block was right");
 }

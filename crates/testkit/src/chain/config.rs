@@ -24,6 +24,9 @@ pub struct SimConfig {
     /// As chains of the OP stack are: every block opens with a deposit that nobody signed, and has another
     /// root in the place of the withdrawals'.
     pub op_stack: bool,
+    /// State roots are those of a trie over all accounts, so that nodes can prove balances (`eth_getProof`).
+    /// Costs time with every block; else a root is a hash over what changed.
+    pub state_proofs: bool,
     /// Rendered JSON is kept beside the block, so it is built once. Off saves memory on long chains.
     pub keep_text: bool,
 }
@@ -41,6 +44,7 @@ impl Default for SimConfig {
             nft_sales_per_block: 0,
             fork: Fork::default(),
             op_stack: false,
+            state_proofs: false,
             keep_text: true,
         }
     }

@@ -1,6 +1,6 @@
 //! Questions a node can answer about the chain: blocks, transactions, accounts, rendered JSON.
 
-use super::{Account, Actors, SimBlock, SimChain, SimConfig};
+use super::{Account, Actors, SimBlock, SimChain, SimConfig, state_trie};
 use alloy_primitives::{Address, B256};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -95,6 +95,13 @@ impl SimChain {
         let until = steps.partition_point(|(changed_in, _)| *changed_in <= number);
         let last = until.checked_sub(1).and_then(|place| steps.get(place));
         last.map(|(_, account)| *account).unwrap_or_default()
+    }
+
+    /// The nodes from the state root of that canonical block to an account, or as far as they lead.
+    pub fn account_proof(&self, address: Address, number: u64) -> Vec<alloy_primitives::Bytes> {
+        let known = self.history.keys();
+        let mut accounts = known.map(|address| (*address, self.account_at(*address, number)));
+        state_trie::proof(&mut accounts, address)
     }
 
     /// Every block that becomes part of the chain from now on, in order.

@@ -25,6 +25,7 @@ mod shared;
 mod sign;
 mod sim_chain;
 mod state;
+mod state_trie;
 mod transaction;
 mod withdrawal;
 

@@ -1,6 +1,6 @@
 //! Headers over what a block holds: roots, blooms, what follows from the parent.
 //!
-//! In: the built block and its parent. Out: the header. The state root is not a trie's.
+//! In: the built block and its parent. Out: the header. The state root is a trie's only where proofs are wanted.
 
 use super::{
     SimConfig,
@@ -9,6 +9,7 @@ use super::{
     fees::{BlockFees, EXCESS_BLOB_GAS_HIGH},
     header::{Header, NO_OMMERS, NO_REQUESTS},
     state::AccountChange,
+    state_trie,
     withdrawal::Withdrawal,
 };
 use alloy_primitives::{Address, B64, B256, Bloom, Keccak256, U256};
@@ -31,7 +32,10 @@ pub(super) fn genesis(config: &SimConfig, changes: &[AccountChange]) -> Header {
         parent_hash: B256::ZERO,
         ommers_hash: NO_OMMERS,
         beneficiary: Address::ZERO,
-        state_root: state_root(seed, changes),
+        state_root: match config.state_proofs {
+            true => state_trie::root(&mut changes.iter().map(|it| (it.address, it.after))),
+            false => state_root(seed, changes),
+        },
         transactions_root: EMPTY_ROOT_HASH,
         receipts_root: EMPTY_ROOT_HASH,
         logs_bloom: Bloom::ZERO,
@@ -74,7 +78,10 @@ pub(super) fn header(
         parent_hash: parent.hash,
         ommers_hash: NO_OMMERS,
         beneficiary: builder.miner,
-        state_root: state_root(parent.header.state_root, &effects.changes),
+        state_root: match builder.config.state_proofs {
+            true => state_trie::root(&mut builder.state.accounts()),
+            false => state_root(parent.header.state_root, &effects.changes),
+        },
         transactions_root: ordered_trie_root_encoded(&txs),
         receipts_root: ordered_trie_root_encoded(&receipts),
         logs_bloom,

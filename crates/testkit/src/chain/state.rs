@@ -39,6 +39,10 @@ impl State {
         self.accounts.get(&address).copied().unwrap_or_default()
     }
 
+    pub fn accounts(&self) -> impl Iterator<Item = (Address, Account)> {
+        self.accounts.iter().map(|(address, account)| (*address, *account))
+    }
+
     pub fn balance(&self, address: Address) -> u128 {
         self.account(address).balance
     }

@@ -18,6 +18,7 @@ const fn lies(
 
 const UNREADABLE: &str = r#""0xnone""#;
 const ONE: &str = r#""0x1""#;
+const MANY: &str = r#""0x5a5a5a5a""#;
 const HASH: &str = r#""0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a""#;
 const ADDRESS: &str = r#""0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a""#;
 const HASHES: &str = r#"["0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a"]"#;
@@ -170,7 +171,8 @@ pub(super) const FIELDS: &[FieldLies] = &[
     ),
     lies(RECEIPTS, "root", &[Edit::Add(HASH), Edit::Flip]),
     lies(NO_BLOB_RECEIPTS, "blobGasUsed", &[Edit::Add(ONE)]),
-    lies(NO_BLOB_RECEIPTS, "blobGasPrice", &[Edit::Add(ONE)]),
+    // The least price is what some nodes write there.
+    lies(NO_BLOB_RECEIPTS, "blobGasPrice", &[Edit::Add(MANY)]),
     lies(RECEIPTS, "depositNonce", &[Edit::Add(ONE)]),
     lies(RECEIPTS, "depositReceiptVersion", &[Edit::Add(ONE)]),
     lies(RECEIPTS, "logs", &[Edit::DropFirst, Edit::Replace(UNREADABLE)]),

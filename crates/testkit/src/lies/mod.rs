@@ -6,11 +6,14 @@
 
 mod edit;
 mod fields;
+mod trace;
+mod trace_frames;
 
 use serde_json::Value;
 
 pub use edit::Edit;
 use fields::{BLOB, CREATIONS, FIELDS, FieldLies, SET_CODE};
+pub use trace::TraceLie;
 
 /// Which object of a block is changed: always the first of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

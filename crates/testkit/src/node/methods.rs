@@ -35,6 +35,7 @@ pub(super) fn answer(view: &NodeView, call: &Call) -> Reply {
         "eth_getTransactionReceipt" => of_transaction(view, call, SimBlock::receipt_json),
         "eth_getBalance" => of_account(view, call, |account| account.balance),
         "eth_getTransactionCount" => of_account(view, call, |account| account.nonce.into()),
+        "eth_getProof" if view.chain.config().state_proofs => account_proof(view, call),
         "eth_getLogs" => logs(view, call),
         "debug_traceBlockByNumber" | "debug_traceBlockByHash" => {
             traces(call, block(), |b| b.traces_geth_json())
@@ -72,6 +73,24 @@ fn of_account(
         Some(block) => Reply::quantity(field(view.chain.account_at(address, block.number()))),
         None => Reply::error(-32000, "header not found"),
     }
+}
+
+/// Without storage: no account has any here.
+fn account_proof(view: &NodeView, call: &Call) -> Reply {
+    let Some(address) = call.address(0) else { return Reply::bad_params() };
+    let Some(block) = call.param(2).and_then(|at| view.resolve(at)) else {
+        return Reply::error(-32000, "header not found");
+    };
+    let account = view.chain.account_at(address, block.number());
+    Reply::value(json!({
+        "address": format!("{address:#x}"),
+        "accountProof": view.chain.account_proof(address, block.number()).iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "balance": format!("{:#x}", account.balance),
+        "nonce": format!("{:#x}", account.nonce),
+        "codeHash": alloy_trie::KECCAK_EMPTY.to_string(),
+        "storageHash": alloy_trie::EMPTY_ROOT_HASH.to_string(),
+        "storageProof": [],
+    }))
 }
 
 fn traces(

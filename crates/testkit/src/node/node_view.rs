@@ -77,6 +77,7 @@ impl NodeView<'_> {
             "eth_getBalance" | "eth_getTransactionCount" | "eth_call" => {
                 self.resolve(call.param(1)?)
             }
+            "eth_getProof" => self.resolve(call.param(2)?),
             _ => self.resolve(call.param(0)?),
         }
     }

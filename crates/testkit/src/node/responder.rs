@@ -12,6 +12,7 @@ use super::{
     tamper::Tamper,
 };
 use crate::chain::{SharedChain, SimBlock, SimChain, read};
+use serde_json::Value;
 use std::{
     sync::{
         Arc,
@@ -75,7 +76,7 @@ impl Responder {
         if let Some(reply) = refusal(call, &faults) {
             return (reply, transport_fault);
         }
-        let reply = honest(&view, call);
+        let reply = far_head(honest(&view, call), call, &faults);
         (self.tampered(reply, &view, view.subject(call).as_deref(), &faults), transport_fault)
     }
 
@@ -130,6 +131,26 @@ impl Responder {
             text = lie.apply(&text, block, view.chain.block(neighbour).as_deref());
         }
         Reply::Result(text)
+    }
+}
+
+/// Another number and a hash that nobody has.
+fn far_head(reply: Reply, call: &Call, faults: &[Fault]) -> Reply {
+    let far = faults.iter().find_map(|fault| match fault {
+        Fault::FarHead(number) => Some(*number),
+        _ => None,
+    });
+    match (far, &reply) {
+        (Some(number), Reply::Result(text)) if call.text(0) == Some("latest") => {
+            let Ok(mut head) = serde_json::from_slice::<Value>(text) else { return reply };
+            if let Some(fields) = head.as_object_mut() {
+                fields.insert("number".into(), format!("{number:#x}").into());
+                let hash = alloy_primitives::keccak256(number.to_be_bytes());
+                fields.insert("hash".into(), hash.to_string().into());
+            }
+            Reply::value(head)
+        }
+        _ => reply,
     }
 }
 

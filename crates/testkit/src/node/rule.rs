@@ -27,6 +27,8 @@ pub enum Fault {
     FlappingHead,
     /// The node has not seen the last blocks.
     Lag(u64),
+    /// The newest block is said to be this one, which the node does not have.
+    FarHead(u64),
     /// The method does not exist (-32601). Say which by `on_methods`.
     NoMethod,
     /// `null`, as of a block that the node does not have.
@@ -48,6 +50,7 @@ impl Fault {
     fn concerns(&self, method: &str) -> bool {
         match self {
             Self::WrongChainId(_) => matches!(method, "eth_chainId" | "net_version"),
+            Self::FarHead(_) => method == "eth_getBlockByNumber",
             Self::SilentSubscription => method == "eth_subscription",
             Self::Tamper(tamper) => tamper.concerns(method),
             _ => true,

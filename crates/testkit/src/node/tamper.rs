@@ -8,7 +8,7 @@ use super::{
     tamper_trace,
 };
 use crate::chain::SimBlock;
-use crate::lies::BlockLie;
+use crate::lies::{BlockLie, TraceLie};
 use alloy_primitives::{B256, hex, keccak256};
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -46,6 +46,16 @@ pub enum Tamper {
     LargeTraces,
     /// One field of one object is not what the rest of the block says.
     Field(BlockLie),
+    /// One frame cannot be what happened.
+    Trace(TraceLie),
+    /// The last frame of the block that is no transaction itself is missing.
+    DroppedCall,
+    /// The traces name another block (Parity's dialect) or other transactions (geth's).
+    OtherBlocksTraces,
+    /// No trace says of which transaction it is (geth's dialect), as of older nodes.
+    UnnamedTraces,
+    /// Proofs of accounts show one wei more than they prove.
+    ChangedProof,
     /// The block says twice who mined it, the first time somebody else.
     RepeatedKey,
     /// Every transaction is from somebody else, and the receipts say so, too.
@@ -77,9 +87,14 @@ impl Tamper {
             | Self::DroppedTrace
             | Self::EmptyTraces
             | Self::FailedTrace
-            | Self::LargeTraces => &[&TRACES],
+            | Self::LargeTraces
+            | Self::Trace(_)
+            | Self::DroppedCall
+            | Self::OtherBlocksTraces
+            | Self::UnnamedTraces => &[&TRACES],
             Self::Field(lie) if lie.is_about_receipts() => &[&RECEIPTS],
             Self::Field(_) => &[&BLOCKS],
+            Self::ChangedProof => &[&["eth_getProof"]],
             Self::RepeatedKey => &[&BLOCKS],
             Self::EverySender => &[&BLOCKS, &TRANSACTIONS, &RECEIPTS],
         };
@@ -110,6 +125,11 @@ impl Tamper {
             Self::EmptyTraces => answer = json!([]),
             Self::FailedTrace => tamper_trace::fail_first(&mut answer),
             Self::LargeTraces => return tamper_trace::enlarged(text),
+            Self::ChangedProof => bump(&mut answer, "balance"),
+            Self::Trace(lie) => drop(lie.apply(&mut answer)),
+            Self::DroppedCall => tamper_trace::drop_last_call(&mut answer),
+            Self::OtherBlocksTraces => tamper_trace::rename(&mut answer),
+            Self::UnnamedTraces => tamper_trace::leave_out_names(&mut answer),
             Self::Field(lie) => drop(lie.apply(&mut answer)),
             Self::RepeatedKey => return repeated(text),
             Self::EverySender => change_senders(&mut answer),

@@ -11,7 +11,7 @@ use alloy_primitives::Address;
 use model::chain::Chain;
 use model::facts::{Pool, PoolId};
 use model::price::{self, PoolAt, PricingTable, Question, Settings};
-use store::{Coverage, PoolStatesQuery, StateAt, Version, View};
+use store::{Coverage, Entry, EntryKind, PoolStatesQuery, StateAt, Version, View};
 
 use super::memory::{NativeKey, PriceMemory, Ranking, RankingKey};
 use super::pairs::partners;
@@ -136,9 +136,10 @@ impl StoredPools<'_> {
             return Ok(false);
         }
         let entries = self.view.journal_after(self.chain.id, then.seq, count as usize).await?;
+        // With a block that is reverted a pool may go that only it told of.
+        let leaves = |it: &Entry| it.number > known.last_compared && it.kind != EntryKind::Revert;
         // Fewer where the journal was pruned meanwhile.
-        Ok(entries.len() as u64 == count
-            && entries.iter().all(|it| it.number > known.last_compared))
+        Ok(entries.len() as u64 == count && entries.iter().all(leaves))
     }
 
     /// All pools, or the deepest where there are many; those are then remembered.

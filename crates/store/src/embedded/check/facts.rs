@@ -44,23 +44,7 @@ impl ChainCheck<'_> {
         self.compare("sales by contract", (&t.nft_trades, &prefix), expected.trades, keys_only);
         self.compare("sales by price", (&t.nft_lowest, &prefix), expected.lowest, keys_only);
         self.compare("states of pools", (&t.pool_states, &prefix), expected.states, keys_only);
-        let mut part = self.part("pools");
-        for item in self.view.snapshot.prefix(&t.pools, prefix) {
-            part.count += 1;
-            match item.into_inner() {
-                Ok((key, value)) => {
-                    let id = keys::id_of_pool_key(&key);
-                    if id.and_then(|id| codec::pool::unpack(id, &mut &*value)).is_none() {
-                        part.fault("a pool cannot be read back");
-                    }
-                }
-                Err(error) => {
-                    part.fault(error.to_string());
-                    break;
-                }
-            }
-        }
-        self.parts.push(part);
+        self.pools(generation);
     }
 
     fn walk_facts(

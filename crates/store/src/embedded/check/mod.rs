@@ -7,6 +7,7 @@ mod blocks;
 mod facts;
 mod files;
 mod journal;
+mod pools;
 mod streams;
 mod sum;
 mod wallets;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use alloy_primitives::map::HashSet;
 use alloy_primitives::{Address, B256};
 use model::chain::ChainId;
-use model::facts::PoolId;
 
 use super::block_rows::{BlockRows, PackedBlock};
+use super::pools::{LastWitness, PoolNews};
 use crate::Error;
 use crate::change::Committed;
 use crate::coverage::Coverage;
@@ -53,8 +53,7 @@ pub struct Batch<'a> {
     /// Set by a removal: a key may then be written again, and only the last of the two counts.
     pub(super) removes: bool,
     pub(super) wallets: Vec<WalletRow>,
-    /// Pools that this batch writes, by generation. They are known once it is written.
-    pub(super) new_pools: HashSet<(u8, PoolId)>,
+    pub(super) pools: PoolNews,
     pub(super) coverage: Coverage,
     pub(super) generations: Generations,
     /// As they stand in the store.
@@ -85,7 +84,7 @@ impl<'a> Batch<'a> {
             segments,
             removes: false,
             wallets: Vec::new(),
-            new_pools: HashSet::default(),
+            pools: PoolNews::default(),
             coverage: view.coverage(chain)?,
             generations,
             known_generations: generations,
@@ -238,6 +237,7 @@ impl<'a> Batch<'a> {
             return Ok(Committed { entries: self.entries, coverage: self.coverage });
         }
         self.write_wallets()?;
+        self.settle_pools(view, LastWitness::Forget)?;
         let t = self.tables.clone();
         for entry in self.entries.clone() {
             self.put(&t.journal, keys::block(self.chain, entry.seq), pack_entry(&entry));
@@ -309,7 +309,10 @@ impl<'a> Batch<'a> {
         let (chain, seq, newest) = (self.chain, self.seq, self.coverage.newest());
         let at = Some(ChainAt { chain, seq, newest });
         inner.write_bodies(self.ops, self.segments, durability, at)?;
-        for (generation, id) in self.new_pools {
+        for (generation, id) in self.pools.unlearned {
+            inner.known_pools.remove(&(chain, generation, id));
+        }
+        for (generation, id) in self.pools.known {
             inner.known_pools.insert((chain, generation, id), ());
         }
         if let Some(version) = self.version {

@@ -1,7 +1,6 @@
 //! Writes what decoders found in a block, and removes it.
 
-use alloy_primitives::Address;
-use model::facts::{Facts, Pool};
+use model::facts::Facts;
 
 use super::batch::Batch;
 use crate::Error;
@@ -15,8 +14,9 @@ impl Batch<'_> {
     pub(super) fn put_facts(&mut self, generation: u8, number: u64, facts: &Facts) {
         let (chain, t) = (self.chain, self.tables.clone());
         let row = FactsRow::of(facts);
+        self.tell_pools(generation, number, &facts.pools.seen, &row);
         if row.is_empty() {
-            return self.put_pools(generation, &facts.pools.seen);
+            return;
         }
         let trades = row.trade_keys(chain, generation, number);
         trades.listed.iter().for_each(|key| self.put(&t.nft_trades, key, Vec::new()));
@@ -28,7 +28,6 @@ impl Batch<'_> {
             self.put(&t.pool_states, key, value);
         }
         self.put(&t.facts, keys::facts(chain, generation, number), row.pack());
-        self.put_pools(generation, &facts.pools.seen);
     }
 
     pub(super) fn drop_facts(
@@ -39,7 +38,9 @@ impl Batch<'_> {
     ) -> Result<(), Error> {
         let (chain, t) = (self.chain, self.tables.clone());
         let key = keys::facts(chain, generation, number);
-        let Some(row) = view.snapshot.get(&t.facts, key)? else { return Ok(()) };
+        let Some(row) = view.snapshot.get(&t.facts, key)? else {
+            return self.untell_pools(view, generation, number, &[]);
+        };
         let row = FactsRow::unpack(&row).ok_or(Error::Broken { what: "list of facts" })?;
         let trades = row.trade_keys(chain, generation, number);
         trades.listed.iter().for_each(|key| self.drop_key(&t.nft_trades, key));
@@ -48,24 +49,7 @@ impl Batch<'_> {
             self.drop_key(&t.pool_states, keys::pool_state(chain, generation, id, number));
         }
         self.drop_key(&t.facts, key);
-        Ok(())
-    }
-
-    fn put_pools(&mut self, generation: u8, pools: &[Pool]) {
-        let (chain, table) = (self.chain, self.tables.pools.clone());
-        for pool in pools {
-            let is_known =
-                self.store.inner.known_pools.get(&(chain, generation, pool.id)).is_some();
-            if is_known || !self.new_pools.insert((generation, pool.id)) {
-                continue;
-            }
-            let mut value = Vec::with_capacity(72);
-            codec::pool::pack(pool, &mut value);
-            for pair in both_ways(pool) {
-                let key = keys::pool(chain, generation, pair, &pool.id);
-                self.put(&table, key, value.clone());
-            }
-        }
+        self.untell_pools(view, generation, number, &row.changed_pools)
     }
 }
 
@@ -74,8 +58,4 @@ impl Store {
     pub fn forget_known_pools(&self) {
         self.inner.known_pools.clear();
     }
-}
-
-fn both_ways(pool: &Pool) -> [(Address, Address); 2] {
-    [(pool.token0, pool.token1), (pool.token1, pool.token0)]
 }

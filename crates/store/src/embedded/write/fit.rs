@@ -69,7 +69,8 @@ pub fn check_amends(
     change: &ChangeOf<PackedBlock>,
 ) -> Result<(), Error> {
     let mut gone_or_amended: HashSet<u64> = change.revert.iter().copied().collect();
-    for PackedBlock { head: BlockHead { number, hash, .. }, .. } in &change.amend {
+    let amended = change.amend.iter().chain(&change.untrace);
+    for PackedBlock { head: BlockHead { number, hash, .. }, .. } in amended {
         let stored = view.block_summary(chain, *number)?;
         let is_stored = stored.is_some_and(|stored| stored.hash == *hash);
         if !is_stored || !gone_or_amended.insert(*number) {
@@ -82,6 +83,13 @@ pub fn check_amends(
 pub fn check_loses_nothing(stored: &PackedBlock, block: &PackedBlock) -> Result<(), Error> {
     let loses_traces = stored.head.has_traces && !block.head.has_traces;
     if loses_traces || block.head.receipt_count < stored.head.receipt_count {
+        return Err(Error::NotStored { number: block.head.number });
+    }
+    Ok(())
+}
+
+pub fn check_loses_traces_only(stored: &PackedBlock, block: &PackedBlock) -> Result<(), Error> {
+    if block.head.has_traces || block.head.receipt_count != stored.head.receipt_count {
         return Err(Error::NotStored { number: block.head.number });
     }
     Ok(())

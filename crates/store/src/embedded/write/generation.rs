@@ -11,6 +11,7 @@ use alloy_primitives::map::HashSet;
 use model::chain::ChainId;
 
 use super::batch::Batch;
+use super::pools::LastWitness;
 use crate::Error;
 use crate::embedded::engine::{Durability, Slice, Table};
 use crate::embedded::keys;
@@ -110,6 +111,7 @@ impl Store {
                 batch.put_facts(building.generation, block.number, &block.facts);
             }
         }
+        batch.settle_pools(&view, LastWitness::Forget)?;
         building.reached = Some(reached);
         batch.put_generations(Generations { building: Some(building), ..batch.generations });
         // No need to wait for the disk: what is lost with the machine is walked again.
@@ -135,7 +137,9 @@ impl Store {
     pub fn sweep_generations(&self, chain: ChainId, stop: StopFn) -> Result<u64, Error> {
         let t = self.view()?.tables;
         let mut removed = 0;
-        for table in [&t.facts, &t.nft_trades, &t.nft_lowest, &t.pools, &t.pool_states] {
+        let tables =
+            [&t.facts, &t.nft_trades, &t.nft_lowest, &t.pools, &t.told_pools, &t.pool_states];
+        for table in tables {
             let mut next = Some(0);
             while let Some(at) = next {
                 let Some(generation) = self.view()?.generation_from(table, chain, at)? else {

@@ -10,6 +10,7 @@ mod counting;
 mod facts;
 mod fit;
 mod generation;
+mod pools;
 mod prune;
 
 use model::chain::ChainId;
@@ -90,6 +91,11 @@ impl Store {
         for block in change.amend {
             let stored = as_stored(&view, chain, block.head.number)?;
             fit::check_loses_nothing(&stored, &block)?;
+            batch.amend(stored, block, &view)?;
+        }
+        for block in change.untrace {
+            let stored = as_stored(&view, chain, block.head.number)?;
+            fit::check_loses_traces_only(&stored, &block)?;
             batch.amend(stored, block, &view)?;
         }
         for (block, is_new) in change.apply.into_iter().zip(is_new) {

@@ -8,6 +8,7 @@ use model::facts::PoolId;
 
 use super::as_stored;
 use super::batch::Batch;
+use super::pools::LastWitness;
 use crate::Error;
 use crate::coverage::Coverage;
 use crate::embedded::carried::{Carried, pack_state};
@@ -50,7 +51,7 @@ impl Store {
             }
         }
         pools.write(&mut batch);
-        let coverage = batch.commit_without_entry()?;
+        let coverage = batch.commit_without_entry(&view)?;
         Ok(Pruned { blocks, coverage, held_by })
     }
 
@@ -80,9 +81,10 @@ fn held_by(
 impl Batch<'_> {
     /// The journal says nothing of it. The sequence moves on all the same: answers made before it hold no
     /// longer.
-    fn commit_without_entry(mut self) -> Result<Coverage, Error> {
+    fn commit_without_entry(mut self, view: &View) -> Result<Coverage, Error> {
         self.seq += 1;
         self.write_wallets()?;
+        self.settle_pools(view, LastWitness::Keep)?;
         self.put_coverage();
         self.put_version(self.generations.current);
         let coverage = self.coverage.clone();

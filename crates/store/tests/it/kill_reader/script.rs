@@ -100,6 +100,7 @@ impl Script {
             revert: step.revert.clone(),
             amend: step.amend.iter().map(|number| prepared((*number, true))).collect(),
             apply: step.apply.iter().copied().map(prepared).collect(),
+            ..Change::default()
         };
         let done = store.commit(CHAIN, change).await.unwrap();
         assert_eq!(done.entries.len() as u64, step.entries());
