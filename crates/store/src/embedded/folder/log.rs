@@ -110,11 +110,14 @@ fn read_one(id: u64, path: PathBuf) -> std::io::Result<LogFile> {
 impl LogFile {
     /// False where the batch is not the next one.
     fn take(&mut self, batch: &LoggedBatch) -> bool {
-        let is_next = self.batches.is_none_or(|(_, last)| batch.number > last);
+        let is_next =
+            self.batches.zip(batch.number).is_none_or(|((_, last), number)| number > last);
         let none_is_lost =
             self.writes.zip(batch.write).is_none_or(|((_, last), it)| it == last + 1);
         if is_next && none_is_lost {
-            self.batches = Some((self.batches.map_or(batch.number, |it| it.0), batch.number));
+            if let Some(number) = batch.number {
+                self.batches = Some((self.batches.map_or(number, |it| it.0), number));
+            }
             if let Some(number) = batch.write {
                 self.writes = Some((self.writes.map_or(number, |it| it.0), number));
             }
@@ -157,7 +160,9 @@ enum Broken {
 
 struct LoggedBatch {
     bytes: usize,
-    number: u64,
+    /// None where all it does is to clear tables: the engine counts on from the newest row that it finds, so the next
+    /// process may use its number again.
+    number: Option<u64>,
     write: Option<u64>,
 }
 
@@ -176,10 +181,13 @@ impl LoggedBatch {
         let items = u32::from_le_bytes(take(input)?);
         let number = u64::from_le_bytes(take(input)?);
         let from = bytes.len() - input.len();
-        let mut write = None;
+        let (mut write, mut has_rows) = (None, false);
         for _ in 0..items {
             match take::<1>(input)? {
-                [ITEM] => write = item(input)?.or(write),
+                [ITEM] => {
+                    write = item(input)?.or(write);
+                    has_rows = true;
+                }
                 [CLEAR] => drop(take::<8>(input)?),
                 _ => return Err(Broken::Wrong),
             }
@@ -192,6 +200,7 @@ impl LoggedBatch {
         if end != END || magic != *END_MAGIC || xxh3_64(items) != hash {
             return Err(Broken::Wrong);
         }
+        let number = has_rows.then_some(number);
         Ok(LoggedBatch { bytes: bytes.len() - input.len(), number, write })
     }
 }
