@@ -95,6 +95,7 @@ async function rig() {
   const why = await prepare();
   if (why) return skip('the chain rig', why);
   await nodeTests('rig/rig.test.mjs');
+  await nodeTests('rig/busy.test.mjs');
   await nodeTests('rig/streams.test.mjs');
 }
 
