@@ -34,6 +34,11 @@ pub fn allow(headers: &mut HeaderMap) {
     put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, MAY_READ);
 }
 
+/// The same as lines of a head, for answers that no layer sees.
+pub fn header_lines() -> String {
+    format!("access-control-allow-origin: *\r\naccess-control-expose-headers: {MAY_READ}\r\n")
+}
+
 fn put(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
     headers.insert(name, HeaderValue::from_static(value));
 }

@@ -19,6 +19,7 @@ pub use connections::{Connections, Limits};
 
 use crate::admin::LocalSocket;
 use crate::app::App;
+use crate::cors;
 use crate::listen_config::ListenConfig;
 use crate::router::{Hosts, router};
 use accept::Acceptor;
@@ -47,9 +48,19 @@ pub async fn serve(
 ) {
     let h2_streams_max = app.parts.listen.h2_streams_max;
     let header_bytes_max = app.parts.listen.header_bytes_max;
+    let refusal_headers: Arc<str> =
+        if app.parts.config.cors { cors::header_lines().into() } else { Arc::default() };
     let router = router(app, hosts);
     let listener = Listener::Tcp(listener);
-    Acceptor { listener, router, connections, h2_streams_max, header_bytes_max }.run(stage).await;
+    let acceptor = Acceptor {
+        listener,
+        router,
+        connections,
+        h2_streams_max,
+        header_bytes_max,
+        refusal_headers,
+    };
+    acceptor.run(stage).await;
 }
 
 /// The admin surface on a socket that only the owner of the data folder can open: no key is asked for.
@@ -62,7 +73,15 @@ pub async fn serve_local(listener: UnixListener, app: App, stage: watch::Receive
     let router = router(app, hosts).layer(axum::Extension(LocalSocket));
     let ListenConfig { h2_streams_max, header_bytes_max, .. } = listen;
     let listener = Listener::Unix(listener);
-    let acceptor = Acceptor { listener, router, connections, h2_streams_max, header_bytes_max };
+    let refusal_headers = Arc::default();
+    let acceptor = Acceptor {
+        listener,
+        router,
+        connections,
+        h2_streams_max,
+        header_bytes_max,
+        refusal_headers,
+    };
     tokio::select! {
         () = acceptor.run(stage) => {}
         () = sweep => {}

@@ -34,14 +34,15 @@ pub struct OneConnection {
     pub stream: Stream,
     pub place: Place,
     pub router: Router,
+    pub refusal_headers: Arc<str>,
 }
 
 impl OneConnection {
     /// Ends with the connection. Its place is given back after the socket is closed, not before.
     pub async fn serve(self, builder: Builder<TokioExecutor>, mut stage: watch::Receiver<Stage>) {
-        let OneConnection { stream, place, router } = self;
+        let OneConnection { stream, place, router, refusal_headers } = self;
         let connection = place.connection.clone();
-        let io = TokioIo::new(Watched::new(stream, connection.clone()));
+        let io = TokioIo::new(Watched::new(stream, connection.clone(), refusal_headers));
         let (asked, connections) = (connection.clone(), place.connections.clone());
         let service = service_fn(move |request| {
             answer(router.clone(), asked.clone(), connections.clone(), request)

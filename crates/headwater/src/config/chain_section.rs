@@ -1,6 +1,8 @@
 //! One chain of the configuration: where to read it, and what it is if it is not built in.
 
-use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
 use model::chain::{Chain, ChainId, ChainTable, PrivateChain, Verification};
 use serde::{Deserialize, Serialize};
 
@@ -106,9 +108,17 @@ impl ChainSection {
 /// The table with every chain of the configuration in it.
 pub fn table(settings: &super::Settings) -> Result<ChainTable> {
     let mut table = ChainTable::builtin().context("the built-in chains")?;
+    let mut names: BTreeMap<ChainId, &str> = BTreeMap::new();
     for (name, section) in &settings.chains {
         table = section.extend(name, table)?;
         section.check_retain(name, &table)?;
+        let Some(chain) = table.find(name) else { continue };
+        if let Some(other) = names.insert(chain.id, name) {
+            let id = chain.id.0;
+            bail!(
+                "chains.{other} and chains.{name} are the same chain, {id}; make them one section"
+            );
+        }
     }
     Ok(table)
 }

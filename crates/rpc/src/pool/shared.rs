@@ -12,7 +12,7 @@ use crate::error::{Error, error_chain};
 use crate::head::Head;
 use crate::lane::Lane;
 use crate::probe::{Capabilities, Expected, Probed, TraceProbe};
-use crate::redact::redacted;
+use crate::redact::origin;
 use crate::upstream::Upstream;
 use alloy_primitives::B256;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -62,8 +62,10 @@ impl Shared {
         let PoolOptions { chain_id, chain_label, upstreams, config, poll_interval } = options;
         let budgets = Arc::new(PoolBudgets::new(&config));
         let mut members: Vec<Member> = Vec::with_capacity(upstreams.len());
-        for upstream in &upstreams {
-            let name = upstream.name.clone().unwrap_or_else(|| redacted(&upstream.url));
+        for (i, upstream) in upstreams.iter().enumerate() {
+            let shown =
+                || origin(&upstream.url).unwrap_or_else(|| format!("{} of the list", i + 1));
+            let name = upstream.name.clone().unwrap_or_else(shown);
             // Two keys at one provider must not share a line in metrics.
             let twins =
                 members.iter().filter(|m| m.upstream.label.split('#').next() == Some(&name));
