@@ -36,7 +36,12 @@ pub fn allow(headers: &mut HeaderMap) {
 
 /// The same as lines of a head, for answers that no layer sees.
 pub fn header_lines() -> String {
-    format!("access-control-allow-origin: *\r\naccess-control-expose-headers: {MAY_READ}\r\n")
+    let mut headers = HeaderMap::new();
+    allow(&mut headers);
+    let line = |(name, value): (&HeaderName, &HeaderValue)| {
+        value.to_str().ok().map(|value| format!("{name}: {value}\r\n"))
+    };
+    headers.iter().filter_map(line).collect()
 }
 
 fn put(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {

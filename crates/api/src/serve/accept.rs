@@ -16,6 +16,8 @@ use super::connections::{Connections, Shed};
 use super::one_connection::OneConnection;
 use super::refused_head::refusal;
 use super::stream::{Listener, Stream};
+use crate::cors;
+use crate::listen_config::ListenConfig;
 
 /// How long to wait where descriptors or memory have run out.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -31,16 +33,39 @@ const H2_CONNECTION_BYTES: u32 = 256 << 10;
 const H2_HEAD_ROOM: usize = 8;
 
 pub struct Acceptor {
-    pub listener: Listener,
-    pub router: Router,
-    pub connections: Arc<Connections>,
-    pub h2_streams_max: u32,
-    pub header_bytes_max: usize,
+    listener: Listener,
+    router: Router,
+    connections: Arc<Connections>,
+    h2_streams_max: u32,
+    header_bytes_max: usize,
     /// Of refusals that the router does not see; each with its end of line.
-    pub refusal_headers: Arc<str>,
+    refusal_headers: Arc<str>,
 }
 
 impl Acceptor {
+    pub fn new(
+        listener: Listener,
+        router: Router,
+        connections: Arc<Connections>,
+        listen: &ListenConfig,
+    ) -> Self {
+        let ListenConfig { h2_streams_max, header_bytes_max, .. } = *listen;
+        let refusal_headers = Arc::default();
+        Acceptor {
+            listener,
+            router,
+            connections,
+            h2_streams_max,
+            header_bytes_max,
+            refusal_headers,
+        }
+    }
+
+    /// Pages in browsers may read refusals, too.
+    pub fn with_cors(self) -> Self {
+        Acceptor { refusal_headers: cors::header_lines().into(), ..self }
+    }
+
     pub async fn run(self, mut stage: watch::Receiver<Stage>) {
         let builder = self.builder();
         let mut tasks = JoinSet::new();

@@ -19,7 +19,6 @@ pub use connections::{Connections, Limits};
 
 use crate::admin::LocalSocket;
 use crate::app::App;
-use crate::cors;
 use crate::listen_config::ListenConfig;
 use crate::router::{Hosts, router};
 use accept::Acceptor;
@@ -46,20 +45,10 @@ pub async fn serve(
     connections: Arc<Connections>,
     stage: watch::Receiver<Stage>,
 ) {
-    let h2_streams_max = app.parts.listen.h2_streams_max;
-    let header_bytes_max = app.parts.listen.header_bytes_max;
-    let refusal_headers: Arc<str> =
-        if app.parts.config.cors { cors::header_lines().into() } else { Arc::default() };
-    let router = router(app, hosts);
+    let (listen, has_cors) = (app.parts.listen.clone(), app.parts.config.cors);
     let listener = Listener::Tcp(listener);
-    let acceptor = Acceptor {
-        listener,
-        router,
-        connections,
-        h2_streams_max,
-        header_bytes_max,
-        refusal_headers,
-    };
+    let acceptor = Acceptor::new(listener, router(app, hosts), connections, &listen);
+    let acceptor = if has_cors { acceptor.with_cors() } else { acceptor };
     acceptor.run(stage).await;
 }
 
@@ -71,17 +60,7 @@ pub async fn serve_local(listener: UnixListener, app: App, stage: watch::Receive
     let connections = Connections::new(Limits::new(&listen, LOCAL_CONNECTIONS_MAX));
     let sweep = connections.clone().sweep();
     let router = router(app, hosts).layer(axum::Extension(LocalSocket));
-    let ListenConfig { h2_streams_max, header_bytes_max, .. } = listen;
-    let listener = Listener::Unix(listener);
-    let refusal_headers = Arc::default();
-    let acceptor = Acceptor {
-        listener,
-        router,
-        connections,
-        h2_streams_max,
-        header_bytes_max,
-        refusal_headers,
-    };
+    let acceptor = Acceptor::new(Listener::Unix(listener), router, connections, &listen);
     tokio::select! {
         () = acceptor.run(stage) => {}
         () = sweep => {}

@@ -23,7 +23,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     telemetry::logs(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // Until the end of this function: what hangs may do so only then.
-    let mut is_watched = None;
+    let mut watchdog = None;
     let mut has_failed = false;
     let served = runtime.block_on(async {
         let stop = stop_asked()?;
@@ -43,7 +43,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
             tracing::info!("stopping");
             let listen = &settings.listen;
             let clients = Duration::from_millis(listen.drain_notice_ms + listen.drain_timeout_ms);
-            is_watched = Some(Watchdog::start(clients + STOP_MAX, end_at_once)?);
+            watchdog = Some(Watchdog::start(clients + STOP_MAX, end_at_once)?);
             return server.stop().await;
         };
         tracing::error!(%error, "stopping: this process cannot go on");
@@ -51,13 +51,13 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
         eprintln!("headwater: {}", told(&error));
         log_writer::flush();
         has_failed = true;
-        is_watched = Some(Watchdog::start(STOP_MAX, end_at_once)?);
+        watchdog = Some(Watchdog::start(STOP_MAX, end_at_once)?);
         let _ = tokio::time::timeout(STOP_MAX, server.stop()).await;
         Ok(())
     });
     // A write that hangs would be waited for here.
     runtime.shutdown_timeout(STOP_MAX);
-    drop(is_watched);
+    drop(watchdog);
     served.map(|()| if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
