@@ -11,6 +11,10 @@ pub struct Config {
     pub batch_bytes_max: usize,
     /// Answers in memory at once, over all clients and chains.
     pub bytes_in_flight_max: usize,
+    /// Answers of nodes that cannot change, kept in memory over all chains; 0 keeps none.
+    pub cache_bytes_max: u64,
+    /// So many nodes must say the same where an answer cannot be verified; 1 asks one.
+    pub quorum: usize,
     /// Methods offered although they write or belong to an unsafe namespace, e.g. `anvil_mine`;
     /// `anvil_*` offers a whole namespace.
     pub allow: Vec<String>,
@@ -22,6 +26,8 @@ impl Default for Config {
             batch_max: 100,
             batch_bytes_max: 25 << 20,
             bytes_in_flight_max: 256 << 20,
+            cache_bytes_max: 128 << 20,
+            quorum: 1,
             allow: Vec::new(),
         }
     }

@@ -6,9 +6,11 @@
 
 mod answer;
 mod config;
+mod forward;
 mod gateway;
 mod get_block_by_hash;
 mod get_transaction_by_block_number_and_index;
+mod head_account;
 mod local;
 mod methods;
 mod params;
@@ -19,5 +21,8 @@ mod tests;
 
 pub use answer::Answer;
 pub use config::Config;
+pub use forward::{Forwarder, MethodCounts, RequestScope, Source};
 pub use gateway::{ChainNode, Gateway};
+pub use head_account::keep_head_account;
+pub use methods::{BlockParam, Finality, Handling, METHODS, Method, Place};
 pub use request::Requests;

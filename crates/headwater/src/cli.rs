@@ -226,6 +226,12 @@ pub enum KeysCommand {
         /// Compute units per second; the server's limit by default
         #[arg(long)]
         units_per_second: Option<u32>,
+        /// The only methods of the node RPC it may call, e.g. eth_call,eth_get*; all by default
+        #[arg(long, value_delimiter = ',', value_name = "METHODS")]
+        allow_methods: Vec<String>,
+        /// Methods of the node RPC it may not call, e.g. debug_*,trace_*
+        #[arg(long, value_delimiter = ',', value_name = "METHODS")]
+        deny_methods: Vec<String>,
     },
     /// List keys by id, without the keys themselves
     List {

@@ -29,7 +29,7 @@ mod store;
 mod streams;
 mod write_state;
 
-pub use api_key::{ApiKey, Role};
+pub use api_key::{ApiKey, MethodRules, Role};
 pub use backup::{BackupProgress, BackupRequest, ChainMoment, Manifest, TableFile};
 pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
 pub use change::{ChangeOf, Committed};

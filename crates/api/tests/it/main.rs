@@ -24,6 +24,7 @@ mod price_hostile;
 mod price_memory;
 mod price_pools;
 mod price_refusals;
+mod recorded;
 mod refusals;
 mod second_hop;
 mod stopping;

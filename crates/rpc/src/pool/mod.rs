@@ -1,11 +1,15 @@
 //! All upstreams of one chain, used as one.
 //!
 //! `condition` is what is known of each, `watch` keeps that fresh in the background, `pick` chooses,
-//! `ask` sends and fails over. Lying is for ingest to notice: see [`Pool::report_lie`].
+//! `ask` sends what ingest wants and fails over, `forward` what clients want. Lying is for ingest to notice: see [`Pool::report_lie`].
 
 mod ask;
+mod client_record;
+mod clients;
 mod condition;
+mod forward;
 mod health;
+mod hedges;
 mod pick;
 mod shared;
 mod standing;
@@ -13,12 +17,17 @@ mod status;
 mod trace_watch;
 mod watch;
 
-pub use ask::{Fetch, Fetched, Forward, Forwarded, Plan};
+pub use ask::{Fetch, Fetched, Plan};
 pub use condition::Evidence;
+pub use forward::{Forward, Forwarded, ForwardedTogether, Repeat, Route};
 pub use health::State;
 pub use pick::{Needs, RECENT_BLOCKS};
-pub use status::{ErrorStatus, EvidenceStatus, HeadStatus, PoolStatus, UpstreamStatus};
+pub use status::{
+    ErrorStatus, EvidenceStatus, HeadStatus, MethodStatus, PoolStatus, UpstreamStatus,
+};
 
+use crate::budget::ByteBudget;
+use crate::call::Call;
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::error::Error;
 use crate::head::Head;
@@ -85,12 +94,27 @@ impl Pool {
 
     /// One call of a user. The node's errors pass unchanged; transport failures go to the next.
     pub async fn forward(&self, forward: impl Into<Forward<'_>>) -> Result<Forwarded, Error> {
-        ask::forward(&self.shared, forward.into()).await
+        forward::forward(&self.shared, forward.into()).await
     }
 
-    /// For writes: a second node is asked only when the first certainly did not take it.
-    pub async fn forward_once(&self, forward: impl Into<Forward<'_>>) -> Result<Forwarded, Error> {
-        ask::forward_once(&self.shared, forward.into()).await
+    /// Several calls of a user, answered by one upstream. What it refuses is not asked of another.
+    pub async fn forward_together(
+        &self,
+        calls: &[Call],
+        route: Route<'_>,
+        batch: Option<&Arc<ByteBudget>>,
+    ) -> Result<ForwardedTogether, Error> {
+        forward::forward_together(&self.shared, calls, route, batch).await
+    }
+
+    /// For writes: a second node is asked only when the first certainly did not take it, or where that does
+    /// no harm.
+    pub async fn forward_once(
+        &self,
+        forward: impl Into<Forward<'_>>,
+        repeat: Repeat,
+    ) -> Result<Forwarded, Error> {
+        forward::forward_once(&self.shared, forward.into(), repeat).await
     }
 
     /// Whether any upstream that is not left out fits these needs now.
@@ -104,6 +128,14 @@ impl Pool {
 
     pub fn upstreams(&self) -> Vec<UpstreamId> {
         self.shared.ids().collect()
+    }
+
+    /// Those that are in use, in the order of the configuration.
+    pub fn usable(&self) -> Vec<UpstreamId> {
+        let is_usable = |id: &UpstreamId| {
+            self.shared.condition(*id).is_some_and(|condition| condition.health.is_usable())
+        };
+        self.shared.ids().filter(is_usable).collect()
     }
 
     /// Everyone but the one who is to be asked.
@@ -170,6 +202,12 @@ impl Pool {
     /// Verification caught this upstream: it is left out, with the evidence kept for /status.
     pub fn report_lie(&self, id: UpstreamId, evidence: Evidence) {
         self.shared.report_lie(id, evidence);
+    }
+
+    /// It answered a client's call with what is not true: clients' calls go elsewhere for a while, if they can, and
+    /// the evidence is kept for /status. Ingest verifies for itself.
+    pub fn distrust(&self, id: UpstreamId, evidence: Evidence) {
+        self.shared.distrust(id, evidence);
     }
 
     /// For /status alone: the upstream stays in use.

@@ -1,9 +1,11 @@
 //! What the pool, its watchers and its requests share. Every change of a condition goes through
 //! here, so that lag, the best head and the gates always follow from the same view.
 
+use super::client_record::ClientRecord;
 use super::condition::{self, Condition, Evidence, HeadRules, TraceOutlook};
 use super::health::{Health, Moment, Next, State};
-use super::pick::{self, Candidate, Needs};
+use super::hedges::Hedges;
+use super::pick::{self, Candidate, ClientRank, Needs};
 use super::standing::UNDELIVERED_MAX;
 use super::{PoolOptions, UpstreamId};
 use crate::budget::PoolBudgets;
@@ -33,6 +35,7 @@ pub struct Shared {
     pub config: PoolConfig,
     pub poll_interval: Duration,
     pub budgets: Arc<PoolBudgets>,
+    pub hedges: Hedges,
     members: Vec<Member>,
     conditions: Mutex<Vec<Condition>>,
     heads: watch::Sender<Option<Head>>,
@@ -46,6 +49,7 @@ pub struct Shared {
 pub struct Member {
     pub upstream: Upstream,
     traces: TraceChoice,
+    pub(super) client_record: Mutex<ClientRecord>,
     /// Wakes the watcher when something else changed its upstream's state.
     pub wake: Notify,
 }
@@ -75,7 +79,8 @@ impl Shared {
             };
             let traces = upstream.traces;
             let upstream = Upstream::new(&chain_label, label, upstream, &config, &budgets)?;
-            members.push(Member { upstream, traces, wake: Notify::new() });
+            let client_record = Mutex::default();
+            members.push(Member { upstream, traces, client_record, wake: Notify::new() });
         }
         let conditions = members.iter().map(|_| Condition::new(Moment::now())).collect();
         Ok(Self {
@@ -84,6 +89,7 @@ impl Shared {
             poll_interval: config.poll_ms.map_or(poll_interval, Duration::from_millis),
             config,
             budgets,
+            hedges: Hedges::default(),
             members,
             conditions: Mutex::new(conditions),
             heads: watch::Sender::new(None),
@@ -167,11 +173,18 @@ impl Shared {
                     capabilities,
                     head: condition.head.map(|head| head.number.min(believed)),
                     paused: member.upstream.gate.paused_until(choice.lane).is_some(),
+                    client_rank: (!choice.lane.is_ingest())
+                        .then(|| ClientRank::of(&member.clients(), choice.needs, now))
+                        .unwrap_or_default(),
                     load: member.upstream.gate.load(),
                 })
             },
         );
-        pick::pick(usable, choice.needs, avoid)
+        let picked = pick::pick(usable, choice.needs, avoid)?;
+        if !choice.lane.is_ingest() {
+            self.member(picked)?.clients().begin_trial(now);
+        }
+        Some(picked)
     }
 
     /// Why nobody could be picked, each upstream in its own words.

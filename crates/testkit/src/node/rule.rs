@@ -19,6 +19,12 @@ pub enum Fault {
     },
     /// Half of the body, as if the connection had broken.
     TruncatedBody,
+    /// A body that never ends; over WebSocket no answer, ever.
+    EndlessBody,
+    /// Half of the body, then silence with the connection open; over WebSocket no answer, ever.
+    StalledBody,
+    /// Half of the body, then the connection is closed; over WebSocket it is closed at once.
+    BrokenBody,
     /// No answer, ever.
     Hang,
     /// `eth_chainId` and `net_version` tell this one.

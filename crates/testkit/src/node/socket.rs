@@ -4,7 +4,7 @@ use super::{
     NodeState,
     call::{Call, Reply},
     http::{answer_batch, answer_one},
-    responder::TransportFault,
+    responder::{BodyFault, TransportFault},
 };
 use crate::chain::{SimBlock, read};
 use axum::{
@@ -66,10 +66,11 @@ impl Session {
             }
         };
         tokio::time::sleep(transport_fault.delay).await;
-        if transport_fault.http_status.is_some() {
+        if transport_fault.http_status.is_some() || transport_fault.body == Some(BodyFault::Broken)
+        {
             return false;
         }
-        if transport_fault.hang {
+        if transport_fault.hang || transport_fault.body.is_some() {
             return true;
         }
         if transport_fault.retry_after_s.is_some() {

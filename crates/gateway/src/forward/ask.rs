@@ -1,0 +1,272 @@
+//! Asking nodes until one gives an answer that can be believed.
+
+use std::sync::Arc;
+
+use alloy_primitives::B256;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use model::printable;
+use model::raw::Header;
+use model::raw::reader::Reader;
+use rpc::{
+    Call, CallResult, Forward, Forwarded, Needs, OverBudget, RawAnswer, Route, RpcFailure,
+    RpcFailureKind, UpstreamId,
+};
+
+use super::ForwardedChain;
+use super::about::About;
+use super::check::{self, Checked, Verdict};
+use super::together::Together;
+use super::{node_error, quorum, split_logs};
+use crate::answer::{Failure, Outcome};
+use crate::methods::{Finality, Method};
+
+/// So many nodes are asked for what others answered wrongly or did not have.
+const TRIALS_MAX: usize = 8;
+/// Checking what is larger takes long enough to do it beside the others.
+const LARGE_BYTES: usize = 64 << 10;
+/// Of an error in a log line.
+const ERROR_CHARS_MAX: usize = 500;
+
+#[derive(Clone)]
+pub struct Question {
+    pub chain: Arc<ForwardedChain>,
+    pub method: &'static Method,
+    pub about: About,
+    pub params: Arc<str>,
+    pub checked: Checked,
+    /// So many nodes must agree where the answer cannot be proven.
+    pub quorum: usize,
+    pub together: Option<Arc<Together>>,
+}
+
+/// Why there is no answer.
+enum Refused {
+    /// The range is too wide for the node.
+    TooWide(Failure),
+    Told(Failure),
+}
+
+impl Question {
+    pub async fn answer(self) -> Outcome {
+        if self.quorum > 1 && !self.checked.proves(self.about) {
+            return self.agreed().await;
+        }
+        match self.ask().await {
+            Ok(answer) => Ok(answer),
+            Err(Refused::Told(failure)) => Err(failure),
+            Err(Refused::TooWide(failure)) => {
+                let mut parts = split_logs::PARTS_MAX;
+                self.in_halves(&mut parts).await.unwrap_or(Err(failure))
+            }
+        }
+    }
+
+    fn call(&self) -> Call {
+        Call::listed(self.method.name, self.params.to_string())
+    }
+
+    fn needs(&self) -> Needs {
+        let head = self.chain.head().head;
+        let block = match self.about {
+            About::Blocks { to, .. } => Some(to),
+            About::Head => Some(head),
+            _ => None,
+        };
+        let asks_state = matches!(self.method.block, crate::methods::BlockParam::NumberOrHash(1..));
+        let traces =
+            self.method.name.starts_with("trace_") || self.method.name.starts_with("debug_trace");
+        Needs {
+            block: block.filter(|block| *block > 0),
+            state: asks_state || traces,
+            ..Needs::default()
+        }
+    }
+
+    async fn agreed(self) -> Outcome {
+        let head = self.chain.head().head;
+        // `latest` must be the same for all of them.
+        let params = super::pinned(self.method, &self.params, head).filter(|_| head > 0);
+        let call =
+            params.map_or_else(|| self.call(), |params| Call::listed(self.method.name, params));
+        quorum::ask(&self.chain.pool, &call, self.needs(), self.quorum).await
+    }
+
+    /// One node after the other, as long as what they say cannot be right.
+    async fn ask(&self) -> Result<Bytes, Refused> {
+        let pool = &self.chain.pool;
+        let (mut not, mut absent): (Vec<UpstreamId>, Option<Bytes>) = (Vec::new(), None);
+        let mut first = match &self.together {
+            Some(together) => {
+                let head = self.chain.head().head;
+                together.clone().ask(pool, self.call(), Some(head).filter(|head| *head > 0)).await
+            }
+            None => None,
+        };
+        let header = self.header().await;
+        for _ in 0..TRIALS_MAX {
+            let (id, answer) = match first.take() {
+                Some((id, Err(failure))) if another_may_know(&failure) => {
+                    not.push(id);
+                    continue;
+                }
+                Some(answered) => answered,
+                None => {
+                    let route = Route {
+                        needs: self.needs(),
+                        not: &not,
+                        may_hedge: self.method.handling.may_hedge,
+                    };
+                    match pool.forward(Forward { call: self.call(), batch: None, route }).await {
+                        Ok(Forwarded { upstream, answer, .. }) => (upstream, answer),
+                        Err(_) if absent.is_some() => break,
+                        Err(error) => return Err(Refused::Told(failed(&error, self.method.name))),
+                    }
+                }
+            };
+            let answer = self.refusal(answer)?;
+            let (verdict, answer) = self.check(answer, header.clone()).await;
+            match verdict {
+                Verdict::Proven | Verdict::Plausible => return Ok(answer),
+                Verdict::Absent if self.is_settled(&answer, not.len()) => return Ok(answer),
+                Verdict::Absent => absent = Some(answer),
+                Verdict::Wrong(evidence) => pool.distrust(id, evidence),
+            }
+            not.push(id);
+        }
+        absent.ok_or_else(|| {
+            let why = "no node of this chain gave an answer that holds";
+            Refused::Told(Failure::internal(why))
+        })
+    }
+
+    fn refusal(&self, answer: CallResult) -> Result<RawAnswer, Refused> {
+        answer.map_err(|failure| {
+            let told = node_error::told(&failure);
+            let is_range = matches!(self.about, About::Blocks { from, to } if from < to);
+            let may_split = self.checked == Checked::Logs && self.method.handling.may_split;
+            if may_split && is_range && failure.refuses_range() {
+                Refused::TooWide(told)
+            } else {
+                Refused::Told(told)
+            }
+        })
+    }
+
+    /// Whether nothing is the answer: nobody is asked again for what nobody can have, and one other node
+    /// for what it may have.
+    fn is_settled(&self, answer: &[u8], asked_before: usize) -> bool {
+        if answer != b"null" || asked_before + 1 >= self.chain.pool.upstreams().len() {
+            return true;
+        }
+        let head = self.chain.head().head;
+        match (self.method.finality, self.about) {
+            // That block is there.
+            (Finality::Block, About::Blocks { from, to }) if from == to && to <= head => false,
+            (Finality::Block, About::Head) => false,
+            (Finality::Block | Finality::Transaction, About::Hash(_) | About::Transaction(_)) => {
+                asked_before > 0
+            }
+            _ => true,
+        }
+    }
+
+    async fn check(&self, answer: RawAnswer, header: Option<Header>) -> (Verdict, Bytes) {
+        let answer = answer.into_bytes();
+        if self.checked == Checked::Not && answer.as_ref() != b"null" {
+            return (Verdict::Plausible, answer);
+        }
+        let (about, checked, rules) = (self.about, self.checked, self.chain.rules());
+        let judge = move |answer: &Bytes| {
+            let header = header.as_ref();
+            check::check(&check::Question { checked, about, rules: &rules, header }, answer)
+        };
+        if answer.len() < LARGE_BYTES {
+            return (judge(&answer), answer);
+        }
+        let text = answer.clone();
+        let verdict = tokio::task::spawn_blocking(move || judge(&text)).await;
+        (verdict.unwrap_or(Verdict::Plausible), answer)
+    }
+
+    /// For receipts: the header of their block.
+    async fn header(&self) -> Option<Header> {
+        match self.about {
+            About::Hash(hash) if self.checked == Checked::Receipts => self.header_of(hash).await,
+            _ => None,
+        }
+    }
+
+    fn header_of(&self, hash: B256) -> BoxFuture<'_, Option<Header>> {
+        async move {
+            let about = About::Hash(hash);
+            let method = crate::methods::find("eth_getBlockByHash")?;
+            let params: Arc<str> = format!(r#"["{hash}",false]"#).into();
+            let (checked, together) = (Checked::Block, None);
+            let chain = self.chain.clone();
+            let asked = Question { chain, method, about, params, checked, quorum: 1, together };
+            let answer = asked.ask().await.ok()?;
+            let mut header = Header::default();
+            model::raw::object::Object::read_into(&mut header, &mut Reader::new(&answer))?;
+            Some(header)
+        }
+        .boxed()
+    }
+
+    /// None where it cannot be cut any further.
+    fn in_halves<'a>(&'a self, parts: &'a mut usize) -> BoxFuture<'a, Option<Outcome>> {
+        async move {
+            let About::Blocks { from, to } = self.about else { return None };
+            let mut lists = Vec::with_capacity(2);
+            for (params, from, to) in split_logs::halves(&self.params, from, to)? {
+                *parts = parts.checked_sub(1)?;
+                let about = About::Blocks { from, to };
+                let half =
+                    Question { about, params: params.into(), together: None, ..self.clone() };
+                lists.push(match half.ask().await {
+                    Ok(list) => list,
+                    Err(Refused::Told(failure)) => return Some(Err(failure)),
+                    Err(Refused::TooWide(_)) => match half.in_halves(parts).await? {
+                        Ok(list) => list,
+                        Err(failure) => return Some(Err(failure)),
+                    },
+                });
+            }
+            split_logs::joined(&lists).map(Ok)
+        }
+        .boxed()
+    }
+}
+
+fn another_may_know(failure: &RpcFailure) -> bool {
+    use RpcFailureKind::{Internal, MethodMissing, RateLimited, StateMissing};
+    matches!(failure.kind(), MethodMissing | StateMissing | Internal | RateLimited)
+}
+
+/// What a node said to a call that was sent as it is.
+pub fn told(forwarded: Result<Forwarded, rpc::Error>) -> Outcome {
+    match forwarded.map(|forwarded| forwarded.answer) {
+        Ok(Ok(answer)) => Ok(answer.into_bytes()),
+        Ok(Err(failure)) => Err(node_error::told(&failure)),
+        Err(error) => Err(failed(&error, "a call that is sent once")),
+    }
+}
+
+/// Which nodes there are and what ails them is told to operators, in /status and the log.
+pub fn failed(error: &rpc::Error, method: &str) -> Failure {
+    let shown = printable(&error.to_string(), ERROR_CHARS_MAX);
+    if matches!(error, rpc::Error::RateLimited { .. } | rpc::Error::TooLarge { .. }) {
+        // As often as a client likes.
+        tracing::debug!(%method, error = %shown, "a call was refused");
+    } else {
+        tracing::warn!(%method, error = %shown, "no node could answer a call");
+    }
+    match error {
+        rpc::Error::TooLarge { bytes_max, bound, .. } => {
+            OverBudget { bound: *bound, bytes_max: *bytes_max }.into()
+        }
+        rpc::Error::RateLimited { retry_after, .. } => Failure::busy(*retry_after),
+        _ => Failure::internal("no node of this chain could answer"),
+    }
+}

@@ -1,0 +1,233 @@
+//! Whether an answer can be what was asked for. Pure.
+//!
+//! What can be recomputed is: a block's hash, its transactions and senders, a transaction's hash and sender, a
+//! block's receipts against its header. Of the rest only what contradicts the question is seen.
+
+use alloy_primitives::{B256, Bytes as HexBytes, keccak256};
+use model::proof::Proof;
+use model::raw::json_value::JsonValue;
+use model::raw::object::Object;
+use model::raw::reader::Reader;
+use model::raw::{Block, Header, Receipt, Tx, read_header, read_receipt_list};
+use rpc::Evidence;
+use serde_json::value::RawValue;
+use verify::{Lie, Rules};
+
+use super::about::About;
+
+/// What is to be thought of an answer.
+#[derive(Debug, PartialEq)]
+pub enum Verdict {
+    /// It was recomputed, and holds.
+    Proven,
+    /// Nothing speaks against it.
+    Plausible,
+    /// `null`, or an empty list of what must have members: the node may not have it yet, or no more.
+    Absent,
+    Wrong(Evidence),
+}
+
+/// How a method's answers can be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    Block,
+    Transaction,
+    /// Of one transaction; only what it says of itself.
+    Receipt,
+    /// All of a block, against its header.
+    Receipts,
+    Logs,
+    /// The bytes of a header or a transaction, whose hash was asked for.
+    Raw,
+    Not,
+}
+
+impl Checked {
+    pub fn of(method: &str) -> Checked {
+        match method {
+            "eth_getBlockByHash" | "eth_getBlockByNumber" => Checked::Block,
+            "eth_getHeaderByHash" | "eth_getHeaderByNumber" => Checked::Block,
+            "eth_getTransactionByHash"
+            | "eth_getTransactionByBlockHashAndIndex"
+            | "eth_getTransactionByBlockNumberAndIndex" => Checked::Transaction,
+            "eth_getTransactionReceipt" => Checked::Receipt,
+            "eth_getBlockReceipts" => Checked::Receipts,
+            "eth_getLogs" => Checked::Logs,
+            "debug_getRawHeader" | "debug_getRawTransaction" | "eth_getRawTransactionByHash" => {
+                Checked::Raw
+            }
+            _ => Checked::Not,
+        }
+    }
+
+    /// Whether an answer that is wrong would be noticed: named by a hash, and recomputed.
+    pub fn proves(self, about: About) -> bool {
+        match self {
+            Checked::Block | Checked::Receipts => matches!(about, About::Hash(_)),
+            Checked::Transaction | Checked::Raw => {
+                matches!(about, About::Transaction(_))
+                    || self == Checked::Raw && matches!(about, About::Hash(_))
+            }
+            Checked::Receipt | Checked::Logs | Checked::Not => false,
+        }
+    }
+}
+
+/// What an answer is held against.
+pub struct Question<'a> {
+    pub checked: Checked,
+    pub about: About,
+    pub rules: &'a Rules,
+    /// For receipts: the header of their block, proven.
+    pub header: Option<&'a Header>,
+}
+
+pub fn check(question: &Question<'_>, answer: &[u8]) -> Verdict {
+    if answer == b"null" {
+        return Verdict::Absent;
+    }
+    let judged = match question.checked {
+        Checked::Block => block(question, answer),
+        Checked::Transaction => transaction(question, answer),
+        Checked::Receipt => receipt(question, answer),
+        Checked::Receipts => receipts(question, answer),
+        Checked::Logs => logs(question, answer),
+        Checked::Raw => raw(question, answer),
+        Checked::Not => Ok(false),
+    };
+    match judged {
+        Ok(true) => Verdict::Proven,
+        Ok(false) => Verdict::Plausible,
+        Err(Lie { block, check, expected, got }) => {
+            Verdict::Wrong(Evidence { block, check: check.to_owned(), expected, got })
+        }
+    }
+}
+
+fn lie(check: &'static str, expected: impl ToString, got: impl ToString) -> Lie {
+    Lie { block: 0, check, expected: expected.to_string(), got: got.to_string() }
+}
+
+fn unreadable(what: &'static str) -> Lie {
+    lie("form", what, "something else")
+}
+
+fn read<T>(answer: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Option<T> {
+    let mut reader = Reader::new(answer);
+    read(&mut reader).filter(|_| reader.is_at_end())
+}
+
+/// What was asked for by number or hash must be what came.
+fn is_asked(about: About, number: Option<u64>, hash: Option<B256>) -> Result<(), Lie> {
+    match about {
+        About::Hash(asked) if hash != Some(asked) => {
+            Err(lie("block hash", asked, hash.unwrap_or_default()))
+        }
+        About::Blocks { from, to } if from == to && number != Some(from) => {
+            Err(lie("block number", from, number.map_or("none".to_owned(), |it| it.to_string())))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn block(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
+    let header = read(answer, read_header).ok_or_else(|| unreadable("a block"))?;
+    is_asked(question.about, header.number, header.hash)?;
+    // A pending block has no hash yet.
+    if header.hash.is_none() {
+        return Ok(false);
+    }
+    if header.transactions.is_some()
+        && let Ok(block) = Block::from_header(header.clone())
+    {
+        let proof = verify::verify(&block, question.rules)?;
+        return Ok(proof.has(Proof::HEADER) && proof.has(Proof::TRANSACTIONS));
+    }
+    verify::verify_lone_header(header, question.rules)
+}
+
+fn transaction(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
+    let tx: Tx = object(answer).ok_or_else(|| unreadable("a transaction"))?;
+    if let About::Transaction(asked) = question.about
+        && tx.hash != Some(asked)
+    {
+        return Err(lie("transaction hash", asked, tx.hash.unwrap_or_default()));
+    }
+    is_asked(question.about, tx.block_number, tx.block_hash)?;
+    verify::verify_transaction(&tx, question.rules)
+}
+
+fn object<T: Object>(answer: &[u8]) -> Option<T> {
+    read(answer, |reader| {
+        let mut found = T::default();
+        found.read_into(reader).map(|()| found)
+    })
+}
+
+fn receipt(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
+    let receipt: Receipt = object(answer).ok_or_else(|| unreadable("a receipt"))?;
+    match question.about {
+        About::Transaction(asked) if receipt.transaction_hash != Some(asked) => {
+            Err(lie("transaction hash", asked, receipt.transaction_hash.unwrap_or_default()))
+        }
+        _ => Ok(false),
+    }
+}
+
+fn receipts(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
+    let list = read(answer, read_receipt_list).ok_or_else(|| unreadable("receipts"))?;
+    for receipt in &list {
+        is_asked(question.about, receipt.block_number, receipt.block_hash)?;
+    }
+    let Some(header) = question.header else { return Ok(false) };
+    if let Some(hash) = header.hash
+        && let Some(other) = list.iter().find(|receipt| receipt.block_hash != Some(hash))
+    {
+        return Err(lie("block hash of a receipt", hash, other.block_hash.unwrap_or_default()));
+    }
+    verify::verify_receipts(&list, header)
+}
+
+/// Each log must be of a block that was asked for.
+fn logs(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Place<'a> {
+        #[serde(borrow, default)]
+        block_number: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        block_hash: Option<&'a RawValue>,
+    }
+    let list: Vec<Place> =
+        serde_json::from_slice(answer).map_err(|_| unreadable("a list of logs"))?;
+    for log in &list {
+        let number = log.block_number.and_then(|raw| u64::read_json(raw.get().as_bytes()));
+        let hash = log.block_hash.and_then(|raw| B256::read_json(raw.get().as_bytes()));
+        match question.about {
+            About::Hash(asked) if hash.is_some_and(|(hash, _)| hash != asked) => {
+                return Err(lie("block hash of a log", asked, "another"));
+            }
+            About::Blocks { from, to }
+                if number.is_some_and(|(number, _)| !(from..=to).contains(&number)) =>
+            {
+                return Err(lie("block of a log", format!("{from} to {to}"), "another"));
+            }
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+fn raw(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
+    let (About::Hash(asked) | About::Transaction(asked)) = question.about else { return Ok(false) };
+    let (bytes, _) = HexBytes::read_json(answer).ok_or_else(|| unreadable("bytes"))?;
+    if bytes.is_empty() {
+        return Ok(false);
+    }
+    let hash = keccak256(&bytes);
+    if hash == asked {
+        return Ok(true);
+    }
+    // With its blobs, which its hash does not cover.
+    if bytes.first() == Some(&3) { Ok(false) } else { Err(lie("hash of the bytes", asked, hash)) }
+}
