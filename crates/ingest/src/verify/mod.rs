@@ -30,6 +30,9 @@ use model::raw::Block;
 
 use checks::Checks;
 pub use checks::{Lie, Rules, Senders};
+pub(crate) use header_hash::encode as encode_header;
+pub(crate) use rlp::put_list;
+pub(crate) use sender::{Signer, signer_by_any_signature as signer};
 pub(crate) use traces::{BALANCE, has_every_root, is_about_traces};
 
 pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
