@@ -15,9 +15,15 @@ pub struct Config {
     pub cache_bytes_max: u64,
     /// So many nodes must say the same where an answer cannot be verified; 1 asks one.
     pub quorum: usize,
-    /// Methods offered although they write or belong to an unsafe namespace, e.g. `anvil_mine`;
-    /// `anvil_*` offers a whole namespace.
+    /// Methods forwarded although they are not in the method table, e.g. `anvil_mine`; `anvil_*` offers a whole
+    /// namespace.
     pub allow: Vec<String>,
+    /// Logs in one answer from the store.
+    pub logs_max: usize,
+    /// Blocks that one question for logs may span, where the store answers it.
+    pub logs_blocks_max: u64,
+    /// Addresses, or topics of one position, in a filter of logs.
+    pub log_values_max: usize,
 }
 
 impl Default for Config {
@@ -29,6 +35,9 @@ impl Default for Config {
             cache_bytes_max: 128 << 20,
             quorum: 1,
             allow: Vec::new(),
+            logs_max: 10_000,
+            logs_blocks_max: 1_000_000,
+            log_values_max: 1_000,
         }
     }
 }

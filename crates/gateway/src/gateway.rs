@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use model::chain::{Chain, ChainId};
@@ -11,14 +10,16 @@ use model::printable;
 use rpc::{Bound, ByteBudget, Call, Pool};
 use serde_json::value::RawValue;
 use store::Store;
+use tokio::sync::broadcast::Receiver;
 
 use crate::answer::{Answer, Failure, Outcome, SHOWN_CHARS_MAX};
+use crate::chain_head::{ChainHead, quantity};
 use crate::config::Config;
-use crate::forward::{ForwardedChain, Forwarder, RequestScope, Source, pinned};
-use crate::local::LocalAnswer;
+use crate::feed::{ChainFeed, Filters, Happening};
+use crate::forward::{ForwardedChain, Forwarder, RequestScope, Source, Told, pinned};
+use crate::local::{self, LocalAnswer, Question, without_node};
 use crate::methods::{BlockParam, Method, Place, Route, route};
 use crate::request::{Body, Item, Refused, Request, Requests, read};
-use crate::{get_block_by_hash, get_transaction_by_block_number_and_index};
 
 /// Calls of one batch under way at once: later ones need not be asked once the batch is too large.
 const BATCH_CALLS_AT_ONCE: usize = 32;
@@ -30,25 +31,46 @@ pub struct ChainNode {
     pub pool: Option<Arc<Pool>>,
 }
 
+/// The same, with what its clients were told.
+struct ServedChain {
+    pool: Option<Arc<Pool>>,
+    head: ChainHead,
+    feed: Arc<ChainFeed>,
+}
+
 pub struct Gateway {
     pub config: Config,
     pub(crate) store: Store,
-    nodes: HashMap<ChainId, ChainNode>,
+    nodes: HashMap<ChainId, ServedChain>,
     pub forwarder: Forwarder,
     /// Answers in memory, of all clients.
     in_flight: Arc<ByteBudget>,
+    filters: Filters,
 }
 
 impl Gateway {
     pub fn new(config: Config, store: Store, nodes: impl IntoIterator<Item = ChainNode>) -> Self {
-        let nodes: HashMap<_, _> = nodes.into_iter().map(|node| (node.chain.id, node)).collect();
+        let nodes: Vec<ChainNode> = nodes.into_iter().collect();
+        let forwarder = Forwarder::new(&config, nodes.iter());
+        let nodes = nodes
+            .into_iter()
+            .map(|node: ChainNode| {
+                let head = ChainHead::new(node.pool.clone());
+                (node.chain.id, ServedChain { pool: node.pool, head, feed: Arc::default() })
+            })
+            .collect();
         let in_flight = ByteBudget::new(Bound::InFlight, config.bytes_in_flight_max);
-        let forwarder = Forwarder::new(&config, nodes.values());
-        Gateway { config, store, nodes, forwarder, in_flight }
+        Gateway { config, store, nodes, forwarder, in_flight, filters: Filters::default() }
     }
 
     pub fn read<'a>(&self, body: &'a [u8]) -> Requests<'a> {
         Requests(read(body, self.config.batch_max))
+    }
+
+    /// All that happens on the chain from now on; none where it is not served.
+    pub(crate) fn listen(&self, chain: ChainId) -> Option<Receiver<Arc<Happening>>> {
+        let served = self.nodes.get(&chain)?;
+        Some(served.feed.listen(&self.store, chain))
     }
 
     /// Bytes of answers in memory, being made or not yet sent.
@@ -140,80 +162,82 @@ impl Gateway {
         request: &Request<'_>,
         scope: &RequestScope,
         budget: &Arc<ByteBudget>,
-    ) -> Result<(Bytes, Source), Failure> {
+    ) -> Told {
         let name = request.method.as_str();
         let params = request.params.map_or("[]", RawValue::get);
         let method = match route(name, &self.config) {
             Route::Refused => return Err(Failure::not_offered(name)),
             // Nothing is known of it: asked of one node, once.
             Route::Allowed => {
-                let params = params_of(params);
-                let call = Call::new(request.method.clone(), params);
-                let answer =
-                    self.forwarder.write(self.nodes_of(chain, name)?, call, budget).await?;
-                return Ok((answer, Source::Node));
+                let call = Call::new(request.method.clone(), raw(params));
+                return self.write(chain, call, budget).await;
             }
             Route::Offered(method) => method,
         };
         if method.handling.writes {
-            let call = Call::listed(method.name, params.to_owned());
-            let answer = self.forwarder.write(self.nodes_of(chain, name)?, call, budget).await?;
-            return Ok((answer, Source::Node));
+            return self.write(chain, Call::listed(method.name, params.to_owned()), budget).await;
         }
+        let Some(served) = self.nodes.get(&chain) else { return Err(Failure::not_offered(name)) };
         let head = self.head_of_batch(chain, method, scope).await?;
-        let at_head = head.and_then(|head| pinned(method, params, head));
-        let params = at_head.as_deref().unwrap_or(params);
+        let at_head = head.and_then(|head| pinned(method, params, head)).map(|text| raw(&text));
+        let params = at_head.as_deref().or(request.params);
         let local = match (method.place, head) {
             // The head that all calls of the batch see.
             (_, Some(head)) if name == "eth_blockNumber" => {
-                return Ok((format!("\"{head:#x}\"").into(), Source::Gateway));
+                let number = served.head.at_least(head);
+                return Ok((format!("\"{number:#x}\"").into(), Source::Gateway));
             }
-            (Place::Here | Place::Store, _) => self.local(chain, name, params).await?,
-            (Place::Cache | Place::Forward, _) => LocalAnswer::AskNode,
+            (Place::Here | Place::Store, _) => {
+                let (store, config, head) = (&self.store, &self.config, &served.head);
+                let (feed, filters) = (&*served.feed, &self.filters);
+                let question =
+                    Question { store, config, chain, head, feed, filters, method, params };
+                local::answer(&question).await?
+            }
+            (Place::Cache | Place::Forward, _) => match (&served.pool, without_node(name)) {
+                (None, Some(said)) => return Ok((said.into(), Source::Gateway)),
+                _ => LocalAnswer::AskNode,
+            },
         };
         match local {
             LocalAnswer::Known(json) => {
-                let source =
-                    if method.place == Place::Here { Source::Gateway } else { Source::Store };
+                let is_here = method.place == Place::Here;
+                let source = if is_here { Source::Gateway } else { Source::Store };
                 Ok((budget.hold(json.into())?, source))
             }
             // Null would say that there is no such thing. Nobody here knows that.
-            LocalAnswer::AskNode if method.place == Place::Store && self.pool(chain).is_none() => {
+            LocalAnswer::AskNode if method.place == Place::Store && served.pool.is_none() => {
                 let coverage = self.store.view().await?.coverage(chain).await?;
                 Err(Failure::not_held(&coverage))
             }
             LocalAnswer::AskNode => {
-                let nodes = self.nodes_of(chain, name)?;
+                let (nodes, params) =
+                    (self.nodes_of(chain, name)?, params.map_or("[]", RawValue::get));
                 let (answer, source) = self.forwarder.read(nodes, method, params, scope).await?;
-                Ok((budget.hold(answer)?, source))
+                let answer = budget.hold(answer)?;
+                match name {
+                    "eth_blockNumber" => {
+                        let said = serde_json::from_slice(&answer).ok().and_then(quantity);
+                        let Some(number) = said else { return Ok((answer, source)) };
+                        return Ok((
+                            format!("\"{:#x}\"", served.head.at_least(number)).into(),
+                            source,
+                        ));
+                    }
+                    "eth_getTransactionReceipt" | "eth_getTransactionByHash" => {
+                        served.head.note_answer(&answer);
+                    }
+                    _ => {}
+                }
+                Ok((answer, source))
             }
         }
     }
 
-    /// What the gateway and the store know.
-    async fn local(
-        &self,
-        chain: ChainId,
-        name: &str,
-        params: &str,
-    ) -> Result<LocalAnswer, Failure> {
-        let params = params_of(params);
-        let params = Some(params.as_ref());
-        match name {
-            "eth_chainId" => Ok(LocalAnswer::Known(format!("\"{}\"", chain.hex()).into())),
-            "net_version" => Ok(LocalAnswer::Known(format!("\"{chain}\"").into())),
-            "eth_getBlockByHash" => {
-                let view = self.store.view().await?;
-                get_block_by_hash::answer(&view, chain, params).await
-            }
-            "eth_getTransactionByBlockNumberAndIndex" => {
-                let current = |newest| self.is_current(chain, newest);
-                let view = self.store.view().await?;
-                get_transaction_by_block_number_and_index::answer(&view, chain, params, current)
-                    .await
-            }
-            _ => Ok(LocalAnswer::AskNode),
-        }
+    async fn write(&self, chain: ChainId, call: Call, budget: &Arc<ByteBudget>) -> Told {
+        let nodes = self.nodes_of(chain, call.method())?;
+        let answer = self.forwarder.write(nodes, call, budget).await?;
+        Ok((answer, Source::Node))
     }
 
     /// What `latest` means in a batch: the same for all of its calls. None for a call that comes alone, and where
@@ -235,24 +259,13 @@ impl Gateway {
 
     /// The newest stored block where the store is current, else the newest that nodes gave; zero where there is none.
     async fn head(&self, chain: ChainId) -> Result<u64, Failure> {
-        let newest = self.store.view().await?.coverage(chain).await?.newest();
-        Ok(match (newest, self.pool(chain)) {
-            (Some(newest), _) if self.is_current(chain, newest) => newest,
-            (_, Some(pool)) => pool.head_number(),
-            (newest, None) => newest.unwrap_or(0),
+        let Some(served) = self.nodes.get(&chain) else { return Ok(0) };
+        let view = self.store.view().await?;
+        Ok(match (served.head.stored(&view, chain).await?, &served.pool) {
+            (Some(stored), _) => stored,
+            (None, Some(pool)) => pool.head_number(),
+            (None, None) => 0,
         })
-    }
-
-    fn pool(&self, chain: ChainId) -> Option<&Arc<Pool>> {
-        self.nodes.get(&chain).and_then(|node| node.pool.as_ref())
-    }
-
-    /// Without nodes the newest stored block is all there is.
-    fn is_current(&self, chain: ChainId, newest: u64) -> bool {
-        match self.pool(chain) {
-            Some(pool) => pool.heads().borrow().is_some_and(|head| head.number <= newest),
-            None => true,
-        }
     }
 
     fn nodes_of(&self, chain: ChainId, method: &str) -> Result<&Arc<ForwardedChain>, Failure> {
@@ -264,6 +277,6 @@ impl Gateway {
     }
 }
 
-fn params_of(text: &str) -> Box<RawValue> {
+fn raw(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

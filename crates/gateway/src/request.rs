@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::answer::Failure;
+use crate::answer::{Answer, Failure};
 use crate::methods::cost;
 
 /// A request body that was read, and may be all wrong.
@@ -22,6 +22,18 @@ impl Requests<'_> {
 }
 
 impl Requests<'_> {
+    /// Whether that holds of the methods of all its calls.
+    pub fn all(&self, holds: impl Fn(&str) -> bool) -> bool {
+        let one = |item: &Item<'_>| {
+            item.as_ref().is_ok_and(|request| holds(&request.method)) || item.is_err()
+        };
+        match &self.0 {
+            Ok(Body::One(item)) => one(item),
+            Ok(Body::Batch(items)) => items.iter().all(one),
+            Err(_) => true,
+        }
+    }
+
     /// Calls of methods that whoever asks may not use are refused.
     pub fn permitted(mut self, permits: impl Fn(&str) -> bool) -> Self {
         let judge = |item: &mut Item<'_>| {
@@ -39,6 +51,17 @@ impl Requests<'_> {
             Err(_) => {}
         }
         self
+    }
+
+    /// The answer that refuses all of it, under the caller's id where it is one call.
+    pub fn refused(&self, code: i64, why: &str) -> Vec<u8> {
+        let id = match &self.0 {
+            Ok(Body::One(Ok(request))) => request.id,
+            _ => None,
+        };
+        let mut answer = Answer::default();
+        answer.write(id.unwrap_or("null"), Err(Failure::new(code, why)));
+        answer.into_vec()
     }
 }
 

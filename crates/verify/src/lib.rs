@@ -32,6 +32,9 @@ use model::raw::Block;
 pub use alone::{verify_lone_header, verify_receipts, verify_transaction};
 use checks::Checks;
 pub use checks::{Lie, Rules, Senders};
+pub use header_hash::encode as encode_header;
+pub use rlp::put_list;
+pub use sender::{Signer, signer_by_any_signature as signer};
 pub use traces::{BALANCE, has_every_root, is_about_traces};
 
 pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {

@@ -10,6 +10,7 @@ mod node;
 mod question;
 mod record;
 mod record_texts;
+mod rlp;
 mod trace_breaker;
 mod traces;
 
