@@ -68,9 +68,9 @@ impl Gateway {
     }
 
     /// All that happens on the chain from now on; none where it is not served.
-    pub(crate) fn listen(&self, chain: ChainId) -> Option<Receiver<Arc<Happening>>> {
+    pub(crate) async fn listen(&self, chain: ChainId) -> Option<Receiver<Arc<Happening>>> {
         let served = self.nodes.get(&chain)?;
-        Some(served.feed.listen(&self.store, chain))
+        Some(served.feed.listen(&self.store, chain).await)
     }
 
     /// Bytes of answers in memory, being made or not yet sent.

@@ -33,9 +33,11 @@ pub use alone::{verify_lone_header, verify_receipts, verify_transaction};
 use checks::Checks;
 pub use checks::{Lie, Rules, Senders};
 pub use header_hash::encode as encode_header;
+pub use receipt_encoding::encode_receipt;
 pub use rlp::put_list;
 pub use sender::{Signer, signer_by_any_signature as signer};
 pub use traces::{BALANCE, has_every_root, is_about_traces};
+pub use tx_encoding::encode_signed;
 
 pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
     let mut proof = Proof::default();

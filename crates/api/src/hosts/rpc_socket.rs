@@ -93,7 +93,7 @@ impl RpcSocket {
                         Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                         Some(Ok(Message::Close(_)) | Err(_)) | None => return SILENT,
                     };
-                    match self.take(&text) {
+                    match self.take(&text).await {
                         Ok(Some(answer)) => vec![answer],
                         Ok(None) => {
                             calls.push(answer(self.app.clone(), self.chain, self.key.clone(), text));
@@ -127,7 +127,7 @@ impl RpcSocket {
     }
 
     /// A message that can be answered at once; none where it is a call.
-    fn take(&mut self, text: &[u8]) -> Result<Option<Vec<u8>>, Over> {
+    async fn take(&mut self, text: &[u8]) -> Result<Option<Vec<u8>>, Over> {
         let owner = self.app.parts.keys.check(Some(self.key.as_bytes())).map_err(|_| NO_KEY)?;
         let gateway = &self.app.parts.gateway;
         let requests = gateway.read(text);
@@ -138,7 +138,7 @@ impl RpcSocket {
         if !requests.all(|method| owner.methods.permits(method)) {
             return Ok(None);
         }
-        Ok(self.session.answer(gateway, text))
+        Ok(self.session.answer(gateway, text).await)
     }
 
     async fn send(&mut self, message: Message) -> Result<(), Over> {

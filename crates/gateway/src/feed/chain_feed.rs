@@ -4,7 +4,7 @@
 //! whoever was told of its logs has to be told that they are gone.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use alloy_primitives::B256;
@@ -31,27 +31,28 @@ pub struct Happening {
 pub struct ChainFeed {
     sender: broadcast::Sender<Arc<Happening>>,
     recent: Mutex<VecDeque<(B256, Vec<Log>)>>,
-    is_running: Mutex<bool>,
+    is_running: tokio::sync::Mutex<bool>,
 }
 
 impl Default for ChainFeed {
     fn default() -> Self {
         let (sender, _) = broadcast::channel(BEHIND_MAX);
-        ChainFeed { sender, recent: Mutex::default(), is_running: Mutex::default() }
+        ChainFeed { sender, recent: Mutex::default(), is_running: Default::default() }
     }
 }
 
 impl ChainFeed {
-    /// Everything from now on. The first who listens has it started.
-    pub fn listen(
+    /// Everything from now on. The first who listens has it started, and waits until it is known where it begins.
+    pub async fn listen(
         self: &Arc<Self>,
         store: &Store,
         chain: ChainId,
     ) -> broadcast::Receiver<Arc<Happening>> {
         let listening = self.sender.subscribe();
-        let mut is_running = self.is_running.lock().unwrap_or_else(PoisonError::into_inner);
-        if !std::mem::replace(&mut is_running, true) {
-            tokio::spawn(run(Arc::downgrade(self), store.clone(), chain));
+        let mut is_running = self.is_running.lock().await;
+        if !std::mem::replace(&mut *is_running, true) {
+            let first = Follower::from_head(store, chain).await.ok().flatten();
+            tokio::spawn(run(Arc::downgrade(self), store.clone(), chain, first));
         }
         listening
     }
@@ -79,8 +80,11 @@ impl ChainFeed {
 }
 
 /// Ends with the gateway.
-async fn run(feed: std::sync::Weak<ChainFeed>, store: Store, chain: ChainId) {
+async fn run(feed: Weak<ChainFeed>, store: Store, chain: ChainId, mut first: Option<Follower>) {
     let mut follower = loop {
+        if let Some(follower) = first.take() {
+            break follower;
+        }
         match Follower::from_head(&store, chain).await {
             Ok(Some(follower)) => break follower,
             Ok(None) | Err(_) => tokio::time::sleep(RETRY).await,

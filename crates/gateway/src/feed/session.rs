@@ -40,12 +40,12 @@ impl Session {
     }
 
     /// The answer to a message that is about subscriptions; none where it is any other call.
-    pub fn answer(&mut self, gateway: &Gateway, message: &[u8]) -> Option<Vec<u8>> {
+    pub async fn answer(&mut self, gateway: &Gateway, message: &[u8]) -> Option<Vec<u8>> {
         let Ok(Body::One(Ok(request))) = read(message, gateway.config.batch_max) else {
             return None;
         };
         let outcome = match request.method.as_str() {
-            "eth_subscribe" => self.subscribe(gateway, &request),
+            "eth_subscribe" => self.subscribe(gateway, &request).await,
             "eth_unsubscribe" => self.unsubscribe(&request),
             _ => return None,
         };
@@ -54,7 +54,7 @@ impl Session {
         Some(answer.into_vec())
     }
 
-    fn subscribe(&mut self, gateway: &Gateway, request: &Request<'_>) -> Outcome {
+    async fn subscribe(&mut self, gateway: &Gateway, request: &Request<'_>) -> Outcome {
         if self.wanted.len() >= SUBSCRIPTIONS_MAX {
             let why = format!("a connection may have {SUBSCRIPTIONS_MAX} subscriptions");
             return Err(Failure::new(-32005, &why));
@@ -76,7 +76,7 @@ impl Session {
             }
         };
         if self.listening.is_none() {
-            self.listening = gateway.listen(self.chain);
+            self.listening = gateway.listen(self.chain).await;
         }
         if self.listening.is_none() {
             return Err(Failure::not_offered("eth_subscribe"));

@@ -46,6 +46,7 @@ mod secrets;
 mod simulated;
 mod snapshots;
 mod stopping;
+mod store_answers;
 mod storm;
 mod streams;
 mod subscriptions;

@@ -1,5 +1,5 @@
 //! Blocks from files: `.json` (one record, a list, or a genesis file), `.jsonl` (one a line), `.rlp` (blocks as nodes export
-//! them), plain, `.gz` or `.zst`.
+//! them), `.era1` (archives of history with receipts), plain, `.gz` or `.zst`.
 //!
 //! Records are read one at a time with a limit, so a file of any size needs little memory and a file
 //! that is not what it says ends in an error that names the file and the place.
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use model::raw::{Block, Malformed};
 
+use super::era1::Era1Blocks;
 use super::record::read_record;
 use super::record_texts::{FileLayout, RecordTexts, TextError};
 use super::rlp::{RlpBlocks, RlpError};
@@ -30,7 +31,7 @@ pub enum BlockFileError {
     )]
     TooLarge { path: PathBuf, record: usize, at: u64, limit: usize },
     #[error(
-        "{path}: unknown kind of file; take .json, .jsonl or .rlp, also with .gz or .zst behind"
+        "{path}: unknown kind of file; take .json, .jsonl, .rlp or .era1, also with .gz or .zst behind"
     )]
     UnknownKind { path: PathBuf },
 }
@@ -44,7 +45,7 @@ pub struct Records {
 
 enum Content {
     Texts(RecordTexts<Box<dyn BufRead + Send>>),
-    Blocks(RlpBlocks<Box<dyn BufRead + Send>>),
+    Blocks(Box<dyn Iterator<Item = Result<Block, RlpError>> + Send>),
 }
 
 pub fn open(path: &Path) -> Result<Records, BlockFileError> {
@@ -65,7 +66,8 @@ pub fn open(path: &Path) -> Result<Records, BlockFileError> {
     let content = match Path::new(name).extension().and_then(|e| e.to_str()) {
         Some("jsonl" | "ndjson") => texts(reader, FileLayout::Lines),
         Some("json") => texts(reader, FileLayout::Document),
-        Some("rlp") => Content::Blocks(RlpBlocks::new(reader, RECORD_BYTES_MAX)),
+        Some("rlp") => Content::Blocks(Box::new(RlpBlocks::new(reader, RECORD_BYTES_MAX))),
+        Some("era1") => Content::Blocks(Box::new(Era1Blocks::new(reader, RECORD_BYTES_MAX))),
         _ => return Err(unknown()),
     };
     Ok(Records { path: path.to_owned(), content, record: 0 })

@@ -2,6 +2,7 @@
 
 mod answers;
 mod blocks;
+mod era1;
 pub mod files;
 mod link;
 mod lowered;

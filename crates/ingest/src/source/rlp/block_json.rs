@@ -10,24 +10,38 @@ use super::tx_json::{Place, tx_json};
 
 pub fn block_json(encoded: &[u8]) -> Result<Value, Malformed> {
     let block = Item::read(encoded)?;
-    let (head, rest) = match block.list()? {
-        [head, rest @ ..] if rest.len() == 2 || rest.len() == 3 => (head, rest),
-        other => return Err(malformed(&format!("a block of {} parts", other.len()))),
+    let Some((head, body)) = block.list()?.split_first() else {
+        return Err(malformed("no header"));
     };
+    json_of(head, body, encoded.len())
+}
+
+/// Header and body apart, as archives keep them.
+pub fn block_json_of_parts(header: &[u8], body: &[u8]) -> Result<Value, Malformed> {
+    let (head, body) = (Item::read(header)?, Item::read(body)?);
+    let parts = body.list()?;
+    let payload = header.len() + parts.iter().map(|part| part.encoded.len()).sum::<usize>();
+    json_of(&head, parts, payload + alloy_rlp::length_of_length(payload))
+}
+
+fn json_of(head: &Item, body: &[Item], size: usize) -> Result<Value, Malformed> {
+    if body.len() != 2 && body.len() != 3 {
+        return Err(malformed(&format!("a block of {} parts", body.len() + 1)));
+    }
     let mut header = header_json(head)?;
-    header.insert("size".into(), format!("{:#x}", encoded.len()).into());
+    header.insert("size".into(), format!("{size:#x}").into());
     let base_fee = head.list()?.get(15).map(Item::number).transpose()?;
     let mut txs = Vec::new();
-    if let Some(list) = rest.first() {
+    if let Some(list) = body.first() {
         for (index, tx) in list.list()?.iter().enumerate() {
             txs.push(tx_json(tx, &Place { header: &header, index, base_fee })?);
         }
     }
     let mut uncles = Vec::new();
-    if let Some(list) = rest.get(1) {
+    if let Some(list) = body.get(1) {
         uncles.extend(list.list()?.iter().map(|uncle| keccak256(uncle.encoded).to_string()));
     }
-    if let Some(list) = rest.get(2) {
+    if let Some(list) = body.get(2) {
         let withdrawals = list.list()?.iter().map(withdrawal_json);
         header.insert("withdrawals".into(), withdrawals.collect::<Result<Vec<_>, _>>()?.into());
     }

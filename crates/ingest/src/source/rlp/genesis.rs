@@ -76,7 +76,7 @@ pub fn genesis_json(text: &str) -> Result<Value, Malformed> {
     });
     if let Some(fields) = block.as_object_mut() {
         add_forks(fields, &genesis, time)?;
-        let header: Header = serde_json::from_value(Value::Object(fields.clone()))
+        let header: Header = serde_json::from_str(&Value::Object(fields.clone()).to_string())
             .map_err(|error| wrong(&error.to_string()))?;
         let encoded = encode_header(&header).ok_or_else(|| wrong("a field is missing"))?;
         let mut whole = Vec::with_capacity(encoded.len() + 8);

@@ -8,7 +8,11 @@ mod chain_file;
 mod genesis;
 mod header_json;
 mod item;
+#[cfg(test)]
+pub mod tests;
 mod tx_json;
 
+pub use block_json::block_json_of_parts;
 pub use chain_file::{RlpBlocks, RlpError};
 pub use genesis::genesis_json;
+pub use item::{Content, Item};
