@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::chain::Chain;
-use model::raw::read_header;
+use model::raw::read_header_and_hashes;
 use rpc::{Call, Fetch, Head, Lane, Needs, Pool};
 use verify::{Rules, Senders, verify_lone_header};
 
@@ -42,7 +42,7 @@ async fn ask(pool: &Pool, chain: &Chain, head: Head) -> bool {
     let Ok(fetched) = pool.fetch(fetch).await else { return false };
     let answer = fetched.answers.first().and_then(|answer| answer.as_ref().ok());
     let is_given = answer.is_some_and(|answer| {
-        let Some(header) = answer.read(read_header) else { return false };
+        let Some((header, _)) = answer.read(read_header_and_hashes) else { return false };
         let is_it = (header.hash, header.number) == (Some(head.hash), Some(head.number));
         // A dev chain has rules of its own: what contradicts the chain's is no lie there.
         let rules = match chain.genesis {

@@ -7,19 +7,20 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use model::printable;
-use model::raw::Header;
 use model::raw::reader::Reader;
+use model::raw::{Header, read_header_and_hashes};
 use rpc::{
     Call, CallResult, Forward, Forwarded, Needs, OverBudget, RawAnswer, Route, RpcFailure,
     RpcFailureKind, UpstreamId,
 };
+use serde::de::IgnoredAny;
 
 use super::ForwardedChain;
 use super::about::About;
 use super::check::{self, Checked, Verdict};
 use super::together::Together;
 use super::{node_error, quorum, split_logs};
-use crate::answer::{Failure, Outcome};
+use crate::answer::{Failure, Outcome, SHOWN_CHARS_MAX};
 use crate::methods::{Finality, Method};
 
 /// So many nodes are asked for what others answered wrongly or did not have.
@@ -46,21 +47,46 @@ enum Refused {
     /// The range is too wide for the node.
     TooWide(Failure),
     Told(Failure),
+    /// Nobody answered, or nothing that holds.
+    Failed(Failure),
 }
 
 impl Question {
     pub async fn answer(self) -> Outcome {
-        if self.quorum > 1 && !self.checked.proves(self.about) {
+        let mut is_proven = self.checked.proves(self.about);
+        if let Some(whole) = self.whole_block() {
+            match whole.ask().await {
+                Ok(block) => {
+                    if let Some(block) = check::with_hashes(&block) {
+                        return Ok(block.into());
+                    }
+                }
+                Err(Refused::Failed(failure)) => return Err(failure),
+                // Too large, or not known to this node in that form.
+                Err(Refused::Told(_) | Refused::TooWide(_)) => {}
+            }
+            is_proven = false;
+        }
+        if self.quorum > 1 && !is_proven {
             return self.agreed().await;
         }
         match self.ask().await {
             Ok(answer) => Ok(answer),
-            Err(Refused::Told(failure)) => Err(failure),
+            Err(Refused::Told(failure) | Refused::Failed(failure)) => Err(failure),
             Err(Refused::TooWide(failure)) => {
                 let mut parts = split_logs::PARTS_MAX;
                 self.in_halves(&mut parts).await.unwrap_or(Err(failure))
             }
         }
+    }
+
+    /// For a block by its hash with no more than hashes of transactions, which nothing proves: the same with
+    /// whole transactions.
+    fn whole_block(&self) -> Option<Question> {
+        let (Checked::Block, About::Hash(hash)) = (self.checked, self.about) else { return None };
+        let (_, is_whole): (IgnoredAny, bool) = serde_json::from_str(&self.params).ok()?;
+        let params = format!(r#"["{hash}",true]"#).into();
+        (!is_whole).then(|| Question { params, ..self.clone() })
     }
 
     fn call(&self) -> Call {
@@ -121,12 +147,17 @@ impl Question {
                     match pool.forward(Forward { call: self.call(), batch: None, route }).await {
                         Ok(Forwarded { upstream, answer, .. }) => (upstream, answer),
                         Err(_) if absent.is_some() => break,
-                        Err(error) => return Err(Refused::Told(failed(&error, self.method.name))),
+                        Err(error @ rpc::Error::TooLarge { .. }) => {
+                            return Err(Refused::Told(failed(&error, self.method.name)));
+                        }
+                        Err(error) => {
+                            return Err(Refused::Failed(failed(&error, self.method.name)));
+                        }
                     }
                 }
             };
             let answer = self.refusal(answer)?;
-            let (verdict, answer) = self.check(answer, header.clone()).await;
+            let (verdict, answer) = self.check(answer, header.clone()).await?;
             match verdict {
                 Verdict::Proven | Verdict::Plausible => return Ok(answer),
                 Verdict::Absent if self.is_settled(&answer, not.len()) => return Ok(answer),
@@ -137,7 +168,7 @@ impl Question {
         }
         absent.ok_or_else(|| {
             let why = "no node of this chain gave an answer that holds";
-            Refused::Told(Failure::internal(why))
+            Refused::Failed(Failure::internal(why))
         })
     }
 
@@ -172,10 +203,14 @@ impl Question {
         }
     }
 
-    async fn check(&self, answer: RawAnswer, header: Option<Header>) -> (Verdict, Bytes) {
+    async fn check(
+        &self,
+        answer: RawAnswer,
+        header: Option<Header>,
+    ) -> Result<(Verdict, Bytes), Refused> {
         let answer = answer.into_bytes();
         if self.checked == Checked::Not && answer.as_ref() != b"null" {
-            return (Verdict::Plausible, answer);
+            return Ok((Verdict::Plausible, answer));
         }
         let (about, checked, rules) = (self.about, self.checked, self.chain.rules());
         let judge = move |answer: &Bytes| {
@@ -183,11 +218,18 @@ impl Question {
             check::check(&check::Question { checked, about, rules: &rules, header }, answer)
         };
         if answer.len() < LARGE_BYTES {
-            return (judge(&answer), answer);
+            return Ok((judge(&answer), answer));
         }
         let text = answer.clone();
-        let verdict = tokio::task::spawn_blocking(move || judge(&text)).await;
-        (verdict.unwrap_or(Verdict::Plausible), answer)
+        match tokio::task::spawn_blocking(move || judge(&text)).await {
+            Ok(verdict) => Ok((verdict, answer)),
+            // What could not be looked at is not told.
+            Err(error) => {
+                tracing::error!(%error, method = self.method.name, "the check of an answer failed");
+                let why = "an answer could not be checked";
+                Err(Refused::Failed(Failure::internal(why)))
+            }
+        }
     }
 
     /// For receipts: the header of their block.
@@ -207,9 +249,10 @@ impl Question {
             let chain = self.chain.clone();
             let asked = Question { chain, method, about, params, checked, quorum: 1, together };
             let answer = asked.ask().await.ok()?;
-            let mut header = Header::default();
-            model::raw::object::Object::read_into(&mut header, &mut Reader::new(&answer))?;
-            Some(header)
+            let (header, _) = read_header_and_hashes(&mut Reader::new(&answer))?;
+            let proven = verify::verify_lone_header(header.clone(), &self.chain.rules());
+            // Others are not measured by what nobody proved.
+            proven.is_ok_and(|is_proven| is_proven).then_some(header)
         }
         .boxed()
     }
@@ -226,7 +269,9 @@ impl Question {
                     Question { about, params: params.into(), together: None, ..self.clone() };
                 lists.push(match half.ask().await {
                     Ok(list) => list,
-                    Err(Refused::Told(failure)) => return Some(Err(failure)),
+                    Err(Refused::Told(failure) | Refused::Failed(failure)) => {
+                        return Some(Err(failure));
+                    }
                     Err(Refused::TooWide(_)) => match half.in_halves(parts).await? {
                         Ok(list) => list,
                         Err(failure) => return Some(Err(failure)),
@@ -245,17 +290,18 @@ fn another_may_know(failure: &RpcFailure) -> bool {
 }
 
 /// What a node said to a call that was sent as it is.
-pub fn told(forwarded: Result<Forwarded, rpc::Error>) -> Outcome {
+pub fn told(forwarded: Result<Forwarded, rpc::Error>, method: &str) -> Outcome {
     match forwarded.map(|forwarded| forwarded.answer) {
         Ok(Ok(answer)) => Ok(answer.into_bytes()),
         Ok(Err(failure)) => Err(node_error::told(&failure)),
-        Err(error) => Err(failed(&error, "a call that is sent once")),
+        Err(error) => Err(failed(&error, method)),
     }
 }
 
 /// Which nodes there are and what ails them is told to operators, in /status and the log.
 pub fn failed(error: &rpc::Error, method: &str) -> Failure {
     let shown = printable(&error.to_string(), ERROR_CHARS_MAX);
+    let method = printable(method, SHOWN_CHARS_MAX);
     if matches!(error, rpc::Error::RateLimited { .. } | rpc::Error::TooLarge { .. }) {
         // As often as a client likes.
         tracing::debug!(%method, error = %shown, "a call was refused");

@@ -161,8 +161,9 @@ impl Forwarder {
         if let Some(raw) = send::raw_transaction(&call) {
             return send::send_raw_transaction(&chain.pool, call, raw, budget).await;
         }
+        let method = call.method().to_owned();
         let forward = Forward { call, batch: Some(budget), route: Route::default() };
-        ask::told(chain.pool.forward_once(forward, Repeat::Never).await)
+        ask::told(chain.pool.forward_once(forward, Repeat::Never).await, &method)
     }
 }
 

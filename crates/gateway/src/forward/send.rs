@@ -41,7 +41,7 @@ pub async fn send_raw_transaction(
     {
         return Ok(format!("\"{hash}\"").into());
     }
-    ask::told(forwarded)
+    ask::told(forwarded, "eth_sendRawTransaction")
 }
 
 /// What the node that took it would have said. The hash of one with blobs does not cover these; of types that are
