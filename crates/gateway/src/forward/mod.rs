@@ -41,6 +41,9 @@ pub use counts::{Counts, MethodCounts};
 pub use pin::pinned;
 pub use scope::{RequestScope, Source};
 
+/// Blocks below the head that every node has with their states.
+const COMMON_BLOCKS: u64 = 64;
+
 /// What a call came to, and where it was found.
 pub(crate) type Told = Result<(Bytes, Source), Failure>;
 
@@ -126,7 +129,7 @@ impl Forwarder {
         let params: Arc<str> = params.into();
         let call_key = (chain.chain.id, method.name, params.clone());
         let (chain, cache, quorum) = (chain.clone(), self.cache.clone(), self.quorum);
-        let together = scope.batch().filter(|_| travels_together(method, about));
+        let together = scope.batch().filter(|_| travels_together(method, about, at.head));
         let together: Option<Arc<Together>> = together.map(|batch| batch.together.clone());
         let ask = move || async move {
             let question = Question {
@@ -167,8 +170,11 @@ impl Forwarder {
     }
 }
 
-/// Heavy questions travel alone, and so does what only some nodes may have.
-fn travels_together(method: &Method, about: About) -> bool {
-    method.handling.may_hedge && !matches!(about, About::Blocks { .. } | About::Transaction(_))
-        || matches!(about, About::Transaction(_)) && method.handling.may_hedge
+/// Heavy questions travel alone, and so do those about blocks that only some nodes may have.
+fn travels_together(method: &Method, about: About, head: u64) -> bool {
+    let is_common = match about {
+        About::Blocks { from, to } => from == to && to.saturating_add(COMMON_BLOCKS) >= head,
+        _ => true,
+    };
+    method.handling.may_hedge && is_common
 }

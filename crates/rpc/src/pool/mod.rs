@@ -130,12 +130,14 @@ impl Pool {
         self.shared.ids().collect()
     }
 
-    /// Those that are in use, in the order of the configuration.
-    pub fn usable(&self) -> Vec<UpstreamId> {
-        let is_usable = |id: &UpstreamId| {
-            self.shared.condition(*id).is_some_and(|condition| condition.health.is_usable())
-        };
-        self.shared.ids().filter(is_usable).collect()
+    /// Those that are in use, in the order in which a client's call would go to them.
+    pub fn ranked(&self, needs: &Needs) -> Vec<UpstreamId> {
+        let choice = Choice { needs, lane: Lane::Interactive };
+        let mut ranked = Vec::new();
+        while let Some(id) = self.shared.best(choice, &ranked) {
+            ranked.push(id);
+        }
+        ranked
     }
 
     /// Everyone but the one who is to be asked.

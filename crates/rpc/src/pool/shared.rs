@@ -158,6 +158,15 @@ impl Shared {
     }
 
     pub fn pick(&self, choice: Choice<'_>, avoid: &[UpstreamId]) -> Option<UpstreamId> {
+        let picked = self.best(choice, avoid)?;
+        if !choice.lane.is_ingest() {
+            self.member(picked)?.clients().begin_trial(Instant::now());
+        }
+        Some(picked)
+    }
+
+    /// The same for whoever only wants to know.
+    pub fn best(&self, choice: Choice<'_>, avoid: &[UpstreamId]) -> Option<UpstreamId> {
         if self.is_closed() {
             return None;
         }
@@ -180,11 +189,7 @@ impl Shared {
                 })
             },
         );
-        let picked = pick::pick(usable, choice.needs, avoid)?;
-        if !choice.lane.is_ingest() {
-            self.member(picked)?.clients().begin_trial(now);
-        }
-        Some(picked)
+        pick::pick(usable, choice.needs, avoid)
     }
 
     /// Why nobody could be picked, each upstream in its own words.
