@@ -165,11 +165,8 @@ fn block_of_hashes(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> 
     Ok(false)
 }
 
-/// The same block with the hashes of its transactions in their place.
+/// The same block with the hashes of its transactions in their place. None of what is no block.
 pub fn with_hashes(answer: &[u8]) -> Option<Vec<u8>> {
-    if answer == b"null" {
-        return Some(answer.to_vec());
-    }
     let block = Block::read(answer).ok()??;
     let mut out = Vec::with_capacity(2048 + 70 * block.txs.len());
     block.write_json(false, &mut out);
@@ -260,4 +257,35 @@ fn raw(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
     }
     // With its blobs, which its hash does not cover.
     if bytes.first() == Some(&3) { Ok(false) } else { Err(lie("hash of the bytes", asked, hash)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::chain::ChainTable;
+    use verify::Senders;
+
+    #[test]
+    fn hashes_in_the_place_of_transactions_leave_the_header_to_be_checked() {
+        let table = ChainTable::builtin().unwrap();
+        let rules = Rules::of(table.find("eth").unwrap(), Senders::All);
+        let hash = B256::repeat_byte(1);
+        let judge = |number: u64, text: &str| {
+            let about = About::Blocks { from: number, to: number };
+            let question = Question { checked: Checked::Block, about, rules: &rules, header: None };
+            check(&question, text.as_bytes())
+        };
+        let pending = format!(r#"{{"number":"0x5","hash":null,"transactions":["{hash}"]}}"#);
+        assert_eq!(judge(5, &pending), Verdict::Plausible);
+        for (number, text) in [
+            (6, pending.clone()),
+            (5, pending.replace("null", &format!("\"{hash}\""))),
+            (5, pending.replace("\"number\"", "\"transactions\":[],\"number\"")),
+            (5, format!("{pending} x")),
+            (5, r#"{"number":"0x5","transactions":[7]}"#.to_owned()),
+            (5, "[]".to_owned()),
+        ] {
+            assert!(matches!(judge(number, &text), Verdict::Wrong(_)), "{text}");
+        }
+    }
 }

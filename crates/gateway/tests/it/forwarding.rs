@@ -169,6 +169,25 @@ async fn a_node_that_lies_is_shown_with_evidence_and_asked_no_more_by_clients() 
 }
 
 #[tokio::test]
+async fn hashes_of_a_block_that_is_named_by_its_own_are_proven_too() {
+    let chain = simulated(30);
+    let (liar, honest) = (node(&chain).await, node(&chain).await);
+    let rig = rig(Config::default(), &[liar.url(), honest.url()]).await;
+    rig.all_healthy().await;
+    liar.faults.add(Rule::from(Tamper::DroppedTransaction).on_methods(["eth_getBlockByHash"]));
+    let (hash, txs): (String, Vec<String>) = {
+        let chain = testkit::read(&chain);
+        let block = chain.block(9).unwrap();
+        (block.hash.to_string(), block.txs.iter().map(|tx| tx.hash.to_string()).collect())
+    };
+    let answer = rig.ask("eth_getBlockByHash", json!([hash, false])).await;
+    assert_eq!(answer["result"]["transactions"], json!(txs));
+    let direct = rig.ask("eth_getBlockByNumber", json!(["0x9", false])).await;
+    assert_eq!(answer["result"], direct["result"], "as a node writes it");
+    assert!(!rig.pool.status().upstreams[0].evidence.is_empty());
+}
+
+#[tokio::test]
 async fn a_transaction_whose_node_broke_off_is_sent_to_another_and_is_known_there() {
     let chain = simulated(30);
     let (breaks, knows) = (node(&chain).await, node(&chain).await);
