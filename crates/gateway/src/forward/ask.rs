@@ -10,8 +10,8 @@ use model::printable;
 use model::raw::reader::Reader;
 use model::raw::{Header, read_header_and_hashes};
 use rpc::{
-    Call, CallResult, Forward, Forwarded, Needs, OverBudget, RawAnswer, Route, RpcFailure,
-    RpcFailureKind, UpstreamId,
+    Call, Forward, Forwarded, Needs, OverBudget, RawAnswer, Route, RpcFailure, RpcFailureKind,
+    UpstreamId,
 };
 use serde::de::IgnoredAny;
 
@@ -123,6 +123,7 @@ impl Question {
     async fn ask(&self) -> Result<Bytes, Refused> {
         let pool = &self.chain.pool;
         let (mut not, mut absent): (Vec<UpstreamId>, Option<Bytes>) = (Vec::new(), None);
+        let mut refused: Option<RpcFailure> = None;
         let mut first = match &self.together {
             Some(together) => {
                 let head = self.chain.head().head;
@@ -135,6 +136,7 @@ impl Question {
             let (id, answer) = match first.take() {
                 Some((id, Err(failure))) if another_may_know(&failure) => {
                     not.push(id);
+                    refused = Some(failure);
                     continue;
                 }
                 Some(answered) => answered,
@@ -146,7 +148,7 @@ impl Question {
                     };
                     match pool.forward(Forward { call: self.call(), batch: None, route }).await {
                         Ok(Forwarded { upstream, answer, .. }) => (upstream, answer),
-                        Err(_) if absent.is_some() => break,
+                        Err(_) if absent.is_some() || refused.is_some() => break,
                         Err(error @ rpc::Error::TooLarge { .. }) => {
                             return Err(Refused::Told(failed(&error, self.method.name)));
                         }
@@ -156,7 +158,7 @@ impl Question {
                     }
                 }
             };
-            let answer = self.refusal(answer)?;
+            let answer = answer.map_err(|failure| self.refusal(&failure))?;
             let (verdict, answer) = self.check(answer, header.clone()).await?;
             match verdict {
                 Verdict::Proven | Verdict::Plausible => return Ok(answer),
@@ -167,22 +169,24 @@ impl Question {
             not.push(id);
         }
         absent.ok_or_else(|| {
+            // Nobody else is there: its own words are better than none.
+            if let Some(failure) = refused {
+                return self.refusal(&failure);
+            }
             let why = "no node of this chain gave an answer that holds";
             Refused::Failed(Failure::internal(why))
         })
     }
 
-    fn refusal(&self, answer: CallResult) -> Result<RawAnswer, Refused> {
-        answer.map_err(|failure| {
-            let told = node_error::told(&failure);
-            let is_range = matches!(self.about, About::Blocks { from, to } if from < to);
-            let may_split = self.checked == Checked::Logs && self.method.handling.may_split;
-            if may_split && is_range && failure.refuses_range() {
-                Refused::TooWide(told)
-            } else {
-                Refused::Told(told)
-            }
-        })
+    fn refusal(&self, failure: &RpcFailure) -> Refused {
+        let told = node_error::told(failure);
+        let is_range = matches!(self.about, About::Blocks { from, to } if from < to);
+        let may_split = self.checked == Checked::Logs && self.method.handling.may_split;
+        if may_split && is_range && failure.refuses_range() {
+            Refused::TooWide(told)
+        } else {
+            Refused::Told(told)
+        }
     }
 
     /// Whether nothing is the answer: nobody is asked again for what nobody can have, and one other node

@@ -188,6 +188,21 @@ async fn hashes_of_a_block_that_is_named_by_its_own_are_proven_too() {
 }
 
 #[tokio::test]
+async fn what_the_only_node_refuses_is_told_in_its_own_words_in_a_batch_too() {
+    let (rig, node) = one_node(30).await;
+    let methods = ["eth_gasPrice", "eth_maxPriorityFeePerGas"];
+    node.faults.add(Rule::new(Fault::NoMethod).on_methods(methods));
+    let calls: Vec<Value> =
+        methods.iter().enumerate().map(|(id, method)| call(id, method, json!([]))).collect();
+    let (answers, _) = rig.ask_text(&Value::from(calls.clone()).to_string()).await;
+    for (answer, call) in answers.as_array().unwrap().iter().zip(&calls) {
+        assert_eq!(answer["error"]["code"], -32601, "{answer}");
+        let alone = rig.ask_text(&call.to_string()).await.0;
+        assert_eq!(alone["error"], answer["error"]);
+    }
+}
+
+#[tokio::test]
 async fn a_transaction_whose_node_broke_off_is_sent_to_another_and_is_known_there() {
     let chain = simulated(30);
     let (breaks, knows) = (node(&chain).await, node(&chain).await);
