@@ -12,7 +12,8 @@ const KNOWN_BESIDE: [i64; 2] = [3, 4444];
 
 pub fn told(failure: &RpcFailure) -> Failure {
     let is_object = failure.json().starts_with(b"{");
-    let is_standard = (-32_768..=-32_000).contains(&failure.code);
+    // JSON-RPC's own, and those of `eth_simulateV1`.
+    let is_standard = matches!(failure.code, -32_768..=-32_000 | -38_999..=-38_000);
     if is_object && (is_standard || KNOWN_BESIDE.contains(&failure.code)) {
         return Failure::of_node(failure.json());
     }
@@ -35,6 +36,7 @@ mod tests {
         for (sent, told_code, told_text) in [
             (r#"{"code":3,"message":"execution reverted","data":"0x08"}"#, 3, r#""data":"0x08""#),
             (r#"{"code":-32000,"message":"nonce too low"}"#, -32000, "nonce too low"),
+            (r#"{"code":-38014,"message":"insufficient funds"}"#, -38014, "insufficient funds"),
             (r#"{"code":4444,"message":"pruned history unavailable"}"#, 4444, "pruned"),
             (r#"{"code":429,"message":"slow down"}"#, -32005, "slow down"),
             (

@@ -16,6 +16,14 @@ async fn one_node(blocks: u64) -> (Rig, SimNode) {
     (rig, node)
 }
 
+/// Nobody is asked for its head meanwhile, so that the first node is the first to be asked.
+async fn unpolled(config: Config, nodes: [&SimNode; 2]) -> Rig {
+    let pool = rpc::PoolConfig { poll_ms: Some(60_000), ..pool_config() };
+    let rig = rig_with(config, pool, &nodes.map(SimNode::url)).await;
+    rig.all_healthy().await;
+    rig
+}
+
 #[tokio::test]
 async fn equal_calls_at_the_same_time_are_asked_once_and_each_gets_its_own_id() {
     let (rig, node) = one_node(30).await;
@@ -172,8 +180,7 @@ async fn a_node_that_lies_is_shown_with_evidence_and_asked_no_more_by_clients() 
 async fn hashes_of_a_block_that_is_named_by_its_own_are_proven_too() {
     let chain = simulated(30);
     let (liar, honest) = (node(&chain).await, node(&chain).await);
-    let rig = rig(Config::default(), &[liar.url(), honest.url()]).await;
-    rig.all_healthy().await;
+    let rig = unpolled(Config::default(), [&liar, &honest]).await;
     liar.faults.add(Rule::from(Tamper::DroppedTransaction).on_methods(["eth_getBlockByHash"]));
     let (hash, txs): (String, Vec<String>) = {
         let chain = testkit::read(&chain);
@@ -210,8 +217,7 @@ async fn a_transaction_whose_node_broke_off_is_sent_to_another_and_is_known_ther
     breaks.faults.add(Rule::new(Fault::BrokenBody).on_methods(sent));
     let known = Fault::RpcError { code: -32000, message: "already known".into() };
     knows.faults.add(Rule::new(known).on_methods(sent));
-    let rig = rig(Config::default(), &[breaks.url(), knows.url()]).await;
-    rig.all_healthy().await;
+    let rig = unpolled(Config::default(), [&breaks, &knows]).await;
     let raw = "0x02f8";
     let answer = rig.ask(sent[0], json!([raw])).await;
     let hash = alloy_primitives::keccak256([0x02, 0xf8]).to_string();
@@ -233,8 +239,7 @@ async fn a_method_that_is_allowed_by_name_is_asked_of_one_node_once() {
     let (first, second) = (node(&chain).await, node(&chain).await);
     first.faults.add(Rule::new(Fault::BrokenBody).on_methods(["anvil_mine"]));
     let config = Config { allow: vec!["anvil_*".into()], ..Config::default() };
-    let rig = rig(config, &[first.url(), second.url()]).await;
-    rig.all_healthy().await;
+    let rig = unpolled(config, [&first, &second]).await;
     assert_eq!(rig.ask("anvil_mine", json!([])).await["error"]["code"], -32603);
     assert_eq!(second.faults.requests("anvil_mine"), 0);
     assert_eq!(rig.ask("evm_mine", json!([])).await["error"]["code"], -32601);
