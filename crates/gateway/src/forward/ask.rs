@@ -195,6 +195,10 @@ impl Question {
         if answer != b"null" || asked_before + 1 >= self.chain.pool.upstreams().len() {
             return true;
         }
+        // Null is no list, and no price.
+        if self.checked == Checked::Logs || self.method.finality == Finality::Head {
+            return false;
+        }
         let head = self.chain.head().head;
         match (self.method.finality, self.about) {
             // That block is there.
