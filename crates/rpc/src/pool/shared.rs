@@ -182,9 +182,11 @@ impl Shared {
                     capabilities,
                     head: condition.head.map(|head| head.number.min(believed)),
                     paused: member.upstream.gate.paused_until(choice.lane).is_some(),
-                    client_rank: (!choice.lane.is_ingest())
-                        .then(|| ClientRank::of(&member.clients(), choice.needs, now))
-                        .unwrap_or_default(),
+                    client_rank: if choice.lane.is_ingest() {
+                        ClientRank::default()
+                    } else {
+                        ClientRank::of(&member.clients(), choice.needs, now)
+                    },
                     load: member.upstream.gate.load(),
                 })
             },
