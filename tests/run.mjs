@@ -59,6 +59,8 @@ async function clients() {
   await pythonTests('clients/test_moralis.py', env);
   await pythonTests('clients/test_moralis_nft.py', env);
   await pythonTests('clients/test_web3.py', env);
+  // Last, since it sends.
+  await pythonTests('clients/test_gateway.py', env);
   await headwater.stop();
   await anvil.stop();
 }
@@ -99,7 +101,7 @@ async function rig() {
   await nodeTests('rig/streams.test.mjs');
 }
 
-const suites = { clients, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, rig };
+const suites = { clients, gateway: () => nodeTests('clients/gateway.test.mjs'), prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, rig };
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length && !wanted.includes(name)) continue;
   const started = Date.now();

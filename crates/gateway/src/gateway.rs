@@ -10,13 +10,15 @@ use model::printable;
 use rpc::{Bound, ByteBudget, Call, Forward, Forwarded, OverBudget, Pool};
 use serde_json::value::RawValue;
 use store::Store;
+use tokio::sync::broadcast::Receiver;
 
 use crate::answer::{Answer, Failure, Outcome, SHOWN_CHARS_MAX};
+use crate::chain_head::{ChainHead, quantity};
 use crate::config::Config;
-use crate::local::LocalAnswer;
-use crate::methods::{Route, route};
+use crate::feed::{ChainFeed, Filters, Happening};
+use crate::local::{self, LocalAnswer, Question, without_node};
+use crate::methods::{Place, Route, route};
 use crate::request::{Body, Item, Refused, Request, Requests, read};
-use crate::{get_block_by_hash, get_transaction_by_block_number_and_index};
 
 /// Calls of one batch under way at once: later ones need not be asked once the batch is too large.
 const BATCH_CALLS_AT_ONCE: usize = 32;
@@ -30,23 +32,43 @@ pub struct ChainNode {
     pub pool: Option<Arc<Pool>>,
 }
 
+/// The same, with what its clients were told.
+struct ServedChain {
+    pool: Option<Arc<Pool>>,
+    head: ChainHead,
+    feed: Arc<ChainFeed>,
+}
+
 pub struct Gateway {
     pub config: Config,
     pub(crate) store: Store,
-    nodes: HashMap<ChainId, ChainNode>,
+    nodes: HashMap<ChainId, ServedChain>,
     /// Answers in memory, of all clients.
     in_flight: Arc<ByteBudget>,
+    filters: Filters,
 }
 
 impl Gateway {
     pub fn new(config: Config, store: Store, nodes: impl IntoIterator<Item = ChainNode>) -> Self {
-        let nodes = nodes.into_iter().map(|node| (node.chain.id, node)).collect();
+        let nodes = nodes
+            .into_iter()
+            .map(|node: ChainNode| {
+                let head = ChainHead::new(node.pool.clone());
+                (node.chain.id, ServedChain { pool: node.pool, head, feed: Arc::default() })
+            })
+            .collect();
         let in_flight = ByteBudget::new(Bound::InFlight, config.bytes_in_flight_max);
-        Gateway { config, store, nodes, in_flight }
+        Gateway { config, store, nodes, in_flight, filters: Filters::default() }
     }
 
     pub fn read<'a>(&self, body: &'a [u8]) -> Requests<'a> {
         Requests(read(body, self.config.batch_max))
+    }
+
+    /// All that happens on the chain from now on; none where it is not served.
+    pub(crate) async fn listen(&self, chain: ChainId) -> Option<Receiver<Arc<Happening>>> {
+        let served = self.nodes.get(&chain)?;
+        Some(served.feed.listen(&self.store, chain).await)
     }
 
     /// Bytes of answers in memory, being made or not yet sent.
@@ -119,28 +141,30 @@ impl Gateway {
         request: Request<'_>,
         budget: &Arc<ByteBudget>,
     ) -> Outcome {
-        let method = request.method.as_str();
-        let local = match route(method, &self.config) {
-            Route::Refuse => return Err(Failure::not_offered(method)),
-            Route::ChainId => return Ok(format!("\"{}\"", chain.hex()).into()),
-            Route::NetVersion => return Ok(format!("\"{chain}\"").into()),
-            Route::GetBlockByHash => {
-                let view = self.store.view().await?;
-                get_block_by_hash::answer(&view, chain, request.params).await?
+        let name = request.method.as_str();
+        let method = match route(name, &self.config) {
+            Route::Refused => return Err(Failure::not_offered(name)),
+            Route::Allowed => return self.forward_once(chain, &request, budget).await,
+            Route::Offered(method) => method,
+        };
+        if method.handling.writes {
+            return self.forward_once(chain, &request, budget).await;
+        }
+        let Some(served) = self.nodes.get(&chain) else { return Err(Failure::not_offered(name)) };
+        let local = match method.place {
+            Place::Here | Place::Store => {
+                let (store, config, head) = (&self.store, &self.config, &served.head);
+                let (feed, filters, params) = (&*served.feed, &self.filters, request.params);
+                let question =
+                    Question { store, config, chain, head, feed, filters, method, params };
+                local::answer(&question).await?
             }
-            Route::GetTransactionByBlockNumberAndIndex => {
-                let current = |newest| self.is_current(chain, newest);
-                let view = self.store.view().await?;
-                get_transaction_by_block_number_and_index::answer(
-                    &view,
-                    chain,
-                    request.params,
-                    current,
-                )
-                .await?
+            Place::Cache | Place::Forward => {
+                if let (None, Some(said)) = (&served.pool, without_node(name)) {
+                    return Ok(said.into());
+                }
+                return self.forward(chain, &request, budget).await;
             }
-            Route::Forward => return self.forward(chain, &request, budget).await,
-            Route::ForwardOnce => return self.forward_once(chain, &request, budget).await,
         };
         match local {
             LocalAnswer::Known(json) => {
@@ -152,20 +176,26 @@ impl Gateway {
                 let coverage = self.store.view().await?.coverage(chain).await?;
                 Err(Failure::not_held(&coverage))
             }
-            LocalAnswer::AskNode => self.forward(chain, &request, budget).await,
+            LocalAnswer::AskNode => {
+                let answer = self.forward(chain, &request, budget).await?;
+                match name {
+                    "eth_blockNumber" => {
+                        let said = serde_json::from_slice(&answer).ok().and_then(quantity);
+                        let Some(number) = said else { return Ok(answer) };
+                        return Ok(format!("\"{:#x}\"", served.head.at_least(number)).into());
+                    }
+                    "eth_getTransactionReceipt" | "eth_getTransactionByHash" => {
+                        served.head.note_answer(&answer);
+                    }
+                    _ => {}
+                }
+                Ok(answer)
+            }
         }
     }
 
     fn pool(&self, chain: ChainId) -> Option<&Arc<Pool>> {
         self.nodes.get(&chain).and_then(|node| node.pool.as_ref())
-    }
-
-    /// Without nodes the newest stored block is all there is.
-    fn is_current(&self, chain: ChainId, newest: u64) -> bool {
-        match self.pool(chain) {
-            Some(pool) => pool.heads().borrow().is_some_and(|head| head.number <= newest),
-            None => true,
-        }
     }
 
     async fn forward(

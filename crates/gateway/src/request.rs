@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::answer::Failure;
-use crate::methods::weight;
+use crate::answer::{Answer, Failure};
+use crate::methods::cost;
 
 /// A request body that was read, and may be all wrong.
 pub struct Requests<'a>(pub(crate) Result<Body<'a>, Failure>);
@@ -12,12 +12,25 @@ pub struct Requests<'a>(pub(crate) Result<Body<'a>, Failure>);
 impl Requests<'_> {
     /// Compute units: the sum over a batch. What cannot be read costs as little as anything can.
     pub fn weight(&self) -> u32 {
-        let one = |item: &Item| item.as_ref().map_or(1, |request| weight(&request.method));
+        let one = |item: &Item| item.as_ref().map_or(1, |request| cost(&request.method));
         match &self.0 {
             Err(_) => 1,
             Ok(Body::One(item)) => one(item),
             Ok(Body::Batch(items)) => items.iter().map(one).sum(),
         }
+    }
+}
+
+impl Requests<'_> {
+    /// The answer that refuses all of it, under the caller's id where it is one call.
+    pub fn refused(&self, code: i64, why: &str) -> Vec<u8> {
+        let id = match &self.0 {
+            Ok(Body::One(Ok(request))) => request.id,
+            _ => None,
+        };
+        let mut answer = Answer::default();
+        answer.write(id.unwrap_or("null"), Err(Failure::new(code, why)));
+        answer.into_vec()
     }
 }
 

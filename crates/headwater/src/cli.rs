@@ -98,7 +98,8 @@ pub struct ImportArgs {
     /// The chain the blocks are of: a name, a hex id, or a decimal id
     #[arg(long)]
     pub chain: String,
-    /// Files: .json (one record) or .jsonl (one a line), also with .gz or .zst
+    /// Files: .json (one record, or a genesis file), .jsonl (one a line), .rlp (blocks as nodes export them) or .era1
+    /// (archives of history), also with .gz or .zst
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 }

@@ -15,6 +15,7 @@ mod check;
 mod coverage;
 mod embedded;
 mod error;
+mod follower;
 mod generations;
 mod journal;
 mod options;
@@ -36,6 +37,7 @@ pub use change::{ChangeOf, Committed};
 pub use check::{CheckProgress, CheckReport, CheckedPart};
 pub use coverage::Coverage;
 pub use error::Error;
+pub use follower::Follower;
 pub use generations::{Building, Decoded, Fingerprint, Generations, StopFn};
 pub use journal::{
     Entry, EntryKind, Event, EventKind, Origin, ReaderCursor, ReaderRow, ReaderStatus, Version,
@@ -44,8 +46,8 @@ pub use options::{Options, TableSize, UpgradeProgress};
 pub use prepared::{Change, PreparedBlock};
 pub use prune::{HeldBy, Pruned};
 pub use query::{
-    LowestTradeQuery, Place, PoolStatesQuery, StateAt, StoredTrade, TradePlace, TradesPage,
-    TradesQuery, WalletPage, WalletQuery, WalletSummary,
+    LogsCost, LogsPage, LogsQuery, LowestTradeQuery, Place, PoolStatesQuery, StateAt, StoredTrade,
+    TradePlace, TradesPage, TradesQuery, WalletPage, WalletQuery, WalletSummary,
 };
 pub use read::View;
 pub use reader::{Reader, Start};

@@ -42,7 +42,7 @@ async fn read(app: &App, chain: &str, request: Request) -> Result<(ChainId, Byte
 }
 
 /// The name is not quoted: people mix up the two parts of the path, and it may be a key.
-fn served_chain(app: &App, name: &str) -> Result<ChainId, ApiError> {
+pub fn served_chain(app: &App, name: &str) -> Result<ChainId, ApiError> {
     let found = app.parts.table.find_for(Operation::Rpc, name);
     let served = found.and_then(|chain| app.served(chain.id)).ok_or_else(|| {
         ApiError::NotFound(format!("no such chain here; served chains: {}", app.slugs()))

@@ -8,6 +8,7 @@ mod answer_body;
 mod connections;
 mod one_connection;
 mod refused_head;
+mod socket_place;
 mod stream;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 
 pub use connections::{Connections, Limits};
+pub use socket_place::{HeldPlace, SocketPlace};
 
 use crate::admin::LocalSocket;
 use crate::app::App;

@@ -30,7 +30,14 @@ use model::raw::Block;
 
 use checks::Checks;
 pub use checks::{Lie, Rules, Senders};
+pub(crate) use header_hash::encode as encode_header;
+#[cfg(test)]
+pub(crate) use receipt_encoding::encode_receipt;
+pub(crate) use rlp::put_list;
+pub(crate) use sender::{Signer, signer_by_any_signature as signer};
 pub(crate) use traces::{BALANCE, has_every_root, is_about_traces};
+#[cfg(test)]
+pub(crate) use tx_encoding::encode_signed;
 
 pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
     let mut proof = Proof::default();

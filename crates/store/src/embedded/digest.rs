@@ -12,13 +12,17 @@ use crate::embedded::keys;
 use crate::embedded::read::View;
 
 /// The journal is history, and so is what its readers keep; tokens that were learned of on a branch that is
-/// gone stay known, and so do pools of blocks that were pruned; what is untraced follows from the headers; what was carried over tells of
+/// gone stay known, and so do pools of blocks that were pruned; what is untraced follows from the headers, as
+/// three indexes follow from transactions and logs, which `check` sees to; what was carried over tells of
 /// blocks that are gone; streams are their tenants'.
-const NOT_OF_BLOCKS: [&str; 24] = [
+const NOT_OF_BLOCKS: [&str; 27] = [
     "journal",
     "readers",
     "reader_rows",
     "untraced",
+    "tx_by_hash",
+    "log_words",
+    "receiptless",
     "api_keys",
     "meta",
     "pools",

@@ -9,7 +9,7 @@ use super::tables::Tables;
 use crate::Error;
 
 /// Written at creation, checked at every start. Raised when rows change their form.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 /// The oldest that can be brought up.
 const OLDEST: u32 = 3;
 pub const FORMAT_KEY: &str = "format";

@@ -2,7 +2,7 @@
 
 use model::chain::ChainId;
 use model::proof::Proof;
-use model::raw::{Block, Frame, Log};
+use model::raw::{Block, Frame, Log, Receipt};
 
 use super::{BROKEN_HEADER, View};
 use crate::Error;
@@ -21,6 +21,7 @@ const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 #[derive(Clone, Copy, PartialEq)]
 enum BlockParts {
     Transactions,
+    Receipts,
     Everything,
 }
 
@@ -36,6 +37,23 @@ impl View {
         number: u64,
     ) -> Result<Option<(Block, Proof)>, Error> {
         may_block(|| self.read_block(chain, number, BlockParts::Everything))
+    }
+
+    pub fn block_with_receipts(&self, chain: ChainId, number: u64) -> Result<Option<Block>, Error> {
+        let read = may_block(|| self.read_block(chain, number, BlockParts::Receipts))?;
+        Ok(read.map(|(block, _)| block))
+    }
+
+    pub fn receipt(
+        &self,
+        chain: ChainId,
+        number: u64,
+        index: u32,
+    ) -> Result<Option<Receipt>, Error> {
+        may_block(|| {
+            let Some(row) = self.transactions(chain).row(number, index)? else { return Ok(None) };
+            self.with_logs(chain, number, index, &row)
+        })
     }
 
     fn read_block(
@@ -66,7 +84,7 @@ impl View {
                 let index = block.txs.len() as u32;
                 let part = groups::take(&mut rest).ok_or(BROKEN_TXS)?;
                 let row = packer.unpack(index, part).ok_or(BROKEN_TXS)?;
-                if parts == BlockParts::Everything {
+                if parts != BlockParts::Transactions {
                     block.receipts.push(self.with_logs(chain, number, index, &row)?);
                 }
                 block.txs.push(row.tx);
@@ -88,9 +106,9 @@ impl View {
         number: u64,
         index: u32,
         row: &TxRow,
-    ) -> Result<Option<model::raw::Receipt>, Error> {
+    ) -> Result<Option<Receipt>, Error> {
         let Some(mut receipt) = row.receipt.clone() else { return Ok(None) };
-        let logs = self.logs(chain, number, index, &row.tx)?;
+        let logs = self.logs_of_tx(chain, number, index, &row.tx)?;
         if row.bloom_of_logs {
             receipt.logs_bloom = Some(model::bloom::of_logs(&logs));
         }
@@ -124,7 +142,7 @@ impl View {
         }
     }
 
-    fn logs(
+    fn logs_of_tx(
         &self,
         chain: ChainId,
         number: u64,
@@ -157,6 +175,12 @@ struct Group {
 
 impl TxReader<'_> {
     pub fn read(&mut self, number: u64, index: u32) -> Result<Option<StoredTx>, Error> {
+        let Some(TxRow { tx, receipt, .. }) = self.row(number, index)? else { return Ok(None) };
+        let Some(Group { block, .. }) = &self.last else { return Ok(None) };
+        Ok(Some(StoredTx { block: *block, index, tx, receipt, frames: None }))
+    }
+
+    fn row(&mut self, number: u64, index: u32) -> Result<Option<TxRow>, Error> {
         let place = (number, groups::of(index));
         if self.last.as_ref().is_none_or(|group| group.place != place) {
             let key = keys::in_block(self.chain, number, place.1);
@@ -171,7 +195,6 @@ impl TxReader<'_> {
         let mut rest = group.row.as_ref();
         unpack_block_ref(number, &mut rest).ok_or(BROKEN_TXS)?;
         let Some(part) = groups::part_of(rest, index) else { return Ok(None) };
-        let TxRow { tx, receipt, .. } = group.packer.unpack(index, part).ok_or(BROKEN_TXS)?;
-        Ok(Some(StoredTx { block: group.block, index, tx, receipt, frames: None }))
+        group.packer.unpack(index, part).map(Some).ok_or(BROKEN_TXS)
     }
 }

@@ -4,6 +4,7 @@
 //! is one atomic write together with how far it came, so an upgrade that is cut off goes on there.
 
 mod from_3;
+mod from_4;
 #[cfg(test)]
 mod tests;
 
@@ -24,9 +25,12 @@ pub fn open(options: &Options, progress: &dyn Fn(UpgradeProgress)) -> Result<Ope
 }
 
 fn run(open: &OpenDb, format: u32, progress: &dyn Fn(UpgradeProgress)) -> Result<(), Error> {
+    let rows_at_once = ROWS_AT_ONCE;
     if format < 4 {
-        let rows_at_once = ROWS_AT_ONCE;
         from_3::run(&Upgrade { open, from: 3, rows_at_once, progress })?;
+    }
+    if format < 5 {
+        from_4::run(&Upgrade { open, from: 4, rows_at_once, progress })?;
     }
     Ok(())
 }

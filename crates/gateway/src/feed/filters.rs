@@ -1,0 +1,164 @@
+//! `eth_newFilter`, `eth_newBlockFilter`, `eth_getFilterChanges`, `eth_getFilterLogs`, `eth_uninstallFilter`.
+//!
+//! The id says what is looked for and since when; how far a filter was asked is remembered here. A process that never
+//! met it begins where the filter did: what it tells may be told twice, and nothing is left out.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use model::raw::json_value::JsonValue;
+use store::{EventKind, Follower, LogsQuery, ReaderCursor};
+
+use super::chain_feed::ChainFeed;
+use super::filter_id::{FilterId, FilterKind};
+use crate::answer::Failure;
+use crate::local::{LocalAnswer, LogFilter, Question, logs_of};
+use crate::params::Params;
+
+/// As geth has it: who does not ask for so long has forgotten the filter.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(300);
+const FILTERS_MAX: usize = 100_000;
+/// Blocks that one call looks at; the next one goes on.
+const BLOCKS_AT_ONCE: u32 = 1_024;
+
+#[derive(Default)]
+pub struct Filters {
+    places: Mutex<HashMap<String, (ReaderCursor, Instant)>>,
+}
+
+fn not_found() -> Failure {
+    Failure::new(-32000, "filter not found")
+}
+
+impl Filters {
+    fn places(&self) -> MutexGuard<'_, HashMap<String, (ReaderCursor, Instant)>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub async fn install(
+        &self,
+        question: &Question<'_>,
+        kind: FilterKind,
+    ) -> Result<LocalAnswer, Failure> {
+        let filter = match kind {
+            FilterKind::Blocks => None,
+            FilterKind::Logs => {
+                let params = Params::read(question.params, 1)?;
+                LogFilter::read(params.raw(0), question.config)?;
+                Some(params.raw(0).to_owned())
+            }
+        };
+        // Of a chain of which nothing is stored a node has to keep it.
+        let Some(follower) = Follower::from_head(question.store, question.chain).await? else {
+            return Ok(LocalAnswer::AskNode);
+        };
+        let cursor = follower.cursor();
+        let (chain, seq, next) = (question.chain.0, cursor.seq, cursor.next);
+        let mut places = self.places();
+        if places.len() >= FILTERS_MAX {
+            places.retain(|_, (_, asked)| asked.elapsed() < FORGOTTEN_AFTER);
+        }
+        if places.len() >= FILTERS_MAX {
+            return Err(Failure::new(-32005, "too many filters; uninstall some"));
+        }
+        for instance in 0u64.. {
+            let id = FilterId { kind, chain, seq, next, filter: filter.clone(), instance };
+            let Some(text) = id.text() else { break };
+            if !places.contains_key(&text) {
+                let answer = LocalAnswer::Known(format!("\"{text}\"").into());
+                places.insert(text, (cursor, Instant::now()));
+                return Ok(answer);
+            }
+        }
+        Err(not_found())
+    }
+
+    /// The id with what it says; none where a node may know it.
+    fn asked(&self, question: &Question<'_>) -> Result<Option<(String, FilterId)>, Failure> {
+        let params = Params::read(question.params, 1)?;
+        let text: String = serde_json::from_str(params.raw(0).get())
+            .map_err(|_| Failure::params("argument 0 is not a filter's id"))?;
+        let id = FilterId::read(&text).filter(|id| id.chain == question.chain.0);
+        match id {
+            Some(id) => Ok(Some((text, id))),
+            None if question.head.has_nodes() => Ok(None),
+            None => Err(not_found()),
+        }
+    }
+
+    pub fn uninstall(&self, question: &Question<'_>) -> Result<LocalAnswer, Failure> {
+        let Some((text, _)) = self.asked(question)? else { return Ok(LocalAnswer::AskNode) };
+        self.places().remove(&text);
+        Ok(LocalAnswer::Known(b"true".to_vec()))
+    }
+
+    /// All logs that the filter describes, whenever they came.
+    pub async fn logs(&self, question: &Question<'_>) -> Result<LocalAnswer, Failure> {
+        let Some((_, id)) = self.asked(question)? else { return Ok(LocalAnswer::AskNode) };
+        let Some(filter) = id.filter else { return Err(not_found()) };
+        logs_of(question, LogFilter::read(&filter, question.config)?).await
+    }
+
+    pub async fn changes(
+        &self,
+        question: &Question<'_>,
+        feed: &ChainFeed,
+    ) -> Result<LocalAnswer, Failure> {
+        let Some((text, id)) = self.asked(question)? else { return Ok(LocalAnswer::AskNode) };
+        let known = self.places().get(&text).map(|(cursor, _)| *cursor);
+        let cursor = known.unwrap_or_else(|| id.cursor());
+        let query = match &id.filter {
+            Some(raw) => Some(query(question, LogFilter::read(raw, question.config)?)),
+            None => None,
+        };
+        let mut follower = Follower::at(question.store, question.chain, cursor);
+        let mut json = vec![b'['];
+        let (mut count, mut blocks) = (0, 0);
+        // More comes with the next call.
+        while count < question.config.logs_max
+            && blocks < BLOCKS_AT_ONCE
+            && let Some(event) = follower.next().await?
+        {
+            blocks += 1;
+            let mut put = |write: &dyn Fn(&mut Vec<u8>)| {
+                if json.len() > 1 {
+                    json.push(b',');
+                }
+                write(&mut json);
+                count += 1;
+            };
+            match (&query, event.kind) {
+                (None, EventKind::Apply) => put(&|json| event.hash.write_json(json)),
+                (Some(query), EventKind::Apply) => {
+                    let view = question.view().await?;
+                    let block = view.block_with_receipts(question.chain, event.number).await?;
+                    let Some(block) = block.filter(|block| block.hash == event.hash) else {
+                        continue;
+                    };
+                    let logs = block.receipts.into_iter().flatten().filter_map(|r| r.logs);
+                    let logs: Vec<_> = logs.flatten().collect();
+                    feed.remember(event.hash, &logs);
+                    for log in logs.iter().filter(|log| query.takes(log)) {
+                        put(&|json| log.write_json(json));
+                    }
+                }
+                (Some(query), EventKind::Revert) => {
+                    for log in feed.removed_logs(event.hash).iter().filter(|log| query.takes(log)) {
+                        put(&|json| log.write_json(json));
+                    }
+                }
+                (None, EventKind::Revert) | (_, EventKind::Amend) => {}
+            }
+        }
+        json.push(b']');
+        self.places().insert(text, (follower.cursor(), Instant::now()));
+        Ok(LocalAnswer::Known(json))
+    }
+}
+
+fn query(question: &Question<'_>, filter: LogFilter) -> LogsQuery {
+    let LogFilter { addresses, topics, .. } = filter;
+    let (chain, from_block, to_block, limit) = (question.chain, 0, u64::MAX, usize::MAX);
+    LogsQuery { chain, from_block, to_block, addresses, topics, limit }
+}
