@@ -4,6 +4,7 @@
 //! met it begins where the filter did: what it tells may be told twice, and nothing is left out.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -65,9 +66,9 @@ impl Filters {
         for instance in 0u64.. {
             let id = FilterId { kind, chain, seq, next, filter: filter.clone(), instance };
             let Some(text) = id.text() else { break };
-            if !places.contains_key(&text) {
-                let answer = LocalAnswer::Known(format!("\"{text}\"").into());
-                places.insert(text, (cursor, Instant::now()));
+            if let Entry::Vacant(free) = places.entry(text) {
+                let answer = LocalAnswer::Known(format!("\"{}\"", free.key()).into());
+                free.insert((cursor, Instant::now()));
                 return Ok(answer);
             }
         }
