@@ -56,7 +56,7 @@ pub use repair::{LostOfChain, RepairReport};
 pub use store::Store;
 pub use streams::{
     AttemptLog, AttemptRecord, AttemptsQuery, Delivery, DeliveryKind, DeliveryMeta, DeliveryState,
-    FailedQuery, KeptMatch, ListAnchor, NewDelivery, NewMatch, QueueState, RecordCounts,
-    StreamChange, StreamId, StreamRow, StreamTotals, delivery_digest,
+    FailedQuery, KeptMatch, ListAnchor, NewDelivery, NewMatch, QueueState, QueuedDelivery,
+    RecordCounts, StreamChange, StreamId, StreamRow, StreamTotals, delivery_digest,
 };
 pub use write_state::WriteState;

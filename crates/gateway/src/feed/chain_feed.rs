@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use alloy_primitives::B256;
 use model::chain::ChainId;
-use model::raw::{Header, Log};
+use model::raw::{Header, Log, Receipt};
 use store::{EventKind, Follower, Store};
 use tokio::sync::broadcast;
 
@@ -152,10 +152,13 @@ async fn applied(
     else {
         return Ok(None);
     };
-    let logs = block.receipts.into_iter().flatten().filter_map(|receipt| receipt.logs);
-    let logs = logs.flatten().collect();
+    let logs = logs_of_block(block.receipts);
     let header = Arc::new(header_json(block.header));
     Ok(Some(Happening { header, logs, is_removed: false }))
+}
+
+pub fn logs_of_block(receipts: Vec<Option<Receipt>>) -> Vec<Log> {
+    receipts.into_iter().flatten().filter_map(|receipt| receipt.logs).flatten().collect()
 }
 
 /// Nodes announce the header alone.

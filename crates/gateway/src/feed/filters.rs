@@ -4,13 +4,14 @@
 //! met it begins where the filter did: what it tells may be told twice, and nothing is left out.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use model::raw::json_value::JsonValue;
 use store::{EventKind, Follower, LogsQuery, ReaderCursor};
 
-use super::chain_feed::ChainFeed;
+use super::chain_feed::{ChainFeed, logs_of_block};
 use super::filter_id::{FilterId, FilterKind};
 use crate::answer::Failure;
 use crate::local::{LocalAnswer, LogFilter, Question, logs_of};
@@ -56,18 +57,13 @@ impl Filters {
         let cursor = follower.cursor();
         let (chain, seq, next) = (question.chain.0, cursor.seq, cursor.next);
         let mut places = self.places();
-        if places.len() >= FILTERS_MAX {
-            places.retain(|_, (_, asked)| asked.elapsed() < FORGOTTEN_AFTER);
-        }
-        if places.len() >= FILTERS_MAX {
-            return Err(Failure::new(-32005, "too many filters; uninstall some"));
-        }
+        make_room(&mut places)?;
         for instance in 0u64.. {
             let id = FilterId { kind, chain, seq, next, filter: filter.clone(), instance };
             let Some(text) = id.text() else { break };
-            if !places.contains_key(&text) {
-                let answer = LocalAnswer::Known(format!("\"{text}\"").into());
-                places.insert(text, (cursor, Instant::now()));
+            if let Entry::Vacant(free) = places.entry(text) {
+                let answer = LocalAnswer::Known(format!("\"{}\"", free.key()).into());
+                free.insert((cursor, Instant::now()));
                 return Ok(answer);
             }
         }
@@ -136,8 +132,7 @@ impl Filters {
                     let Some(block) = block.filter(|block| block.hash == event.hash) else {
                         continue;
                     };
-                    let logs = block.receipts.into_iter().flatten().filter_map(|r| r.logs);
-                    let logs: Vec<_> = logs.flatten().collect();
+                    let logs = logs_of_block(block.receipts);
                     feed.remember(event.hash, &logs);
                     for log in logs.iter().filter(|log| query.takes(log)) {
                         put(&|json| log.write_json(json));
@@ -152,9 +147,25 @@ impl Filters {
             }
         }
         json.push(b']');
-        self.places().insert(text, (follower.cursor(), Instant::now()));
+        let mut places = self.places();
+        // Met here for the first time: anybody can write such an id.
+        if !places.contains_key(&text) {
+            make_room(&mut places)?;
+        }
+        places.insert(text, (follower.cursor(), Instant::now()));
         Ok(LocalAnswer::Known(json))
     }
+}
+
+/// For one more; those that nobody asks for any more go first.
+fn make_room(places: &mut HashMap<String, (ReaderCursor, Instant)>) -> Result<(), Failure> {
+    if places.len() >= FILTERS_MAX {
+        places.retain(|_, (_, asked)| asked.elapsed() < FORGOTTEN_AFTER);
+    }
+    if places.len() >= FILTERS_MAX {
+        return Err(Failure::new(-32005, "too many filters; uninstall some"));
+    }
+    Ok(())
 }
 
 fn query(question: &Question<'_>, filter: LogFilter) -> LogsQuery {

@@ -19,7 +19,7 @@ pub enum Place {
     Here,
     /// The store, where it holds the blocks that the call is about.
     Store,
-    /// A node, once: an answer that cannot change is cached.
+    /// A node; its answer stays true as long as `finality` says, so it may be kept.
     Cache,
     /// A node, every time.
     Forward,

@@ -65,7 +65,7 @@ pub type EventFn<'a> = &'a (dyn Fn(ImportEvent) + Send + Sync);
 
 /// What readers hand to the writer.
 enum FromReader {
-    Block(PreparedBlock),
+    Block(Box<PreparedBlock>),
     Refused(Refusal),
     FileDone(PathBuf),
 }
@@ -150,7 +150,7 @@ impl FileReaders {
                 }
             };
             send(match self.pipeline.run(block, Senders::All) {
-                Ok(block) => FromReader::Block(block),
+                Ok(block) => FromReader::Block(Box::new(block)),
                 Err(no) => FromReader::Refused(Refusal::Lie { path: path.to_owned(), lie: no.lie }),
             })?;
         }

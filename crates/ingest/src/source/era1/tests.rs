@@ -1,23 +1,18 @@
 //! An archive written here from a simulated chain, and read back.
 
+use std::io::Write;
+
 use model::raw::{Block, read_receipts};
 
 use super::Era1Blocks;
-use super::snappy::masked_crc;
 use crate::source::rlp::tests::{as_json, block, chain, encoded};
 use crate::verify::{encode_receipt, put_list};
 use testkit::SimChain;
 
-/// Plain chunks are as good as packed ones.
 fn frame(data: &[u8]) -> Vec<u8> {
-    let mut out = b"\xff\x06\x00\x00sNaPpY".to_vec();
-    for chunk in data.chunks(65_536) {
-        out.push(1);
-        out.extend_from_slice(&(chunk.len() as u32 + 4).to_le_bytes()[..3]);
-        out.extend_from_slice(&masked_crc(chunk).to_le_bytes());
-        out.extend_from_slice(chunk);
-    }
-    out
+    let mut packer = snap::write::FrameEncoder::new(Vec::new());
+    packer.write_all(data).unwrap();
+    packer.into_inner().unwrap()
 }
 
 fn put_entry(out: &mut Vec<u8>, kind: u16, data: &[u8]) {
