@@ -58,6 +58,10 @@ impl Failure {
         Self::new(-32602, &format!("invalid params: {why}"))
     }
 
+    pub fn is_about_params(&self) -> bool {
+        self.json.starts_with(br#"{"code":-32602,"#)
+    }
+
     /// "Resource unavailable" of EIP-1474: it may exist, and cannot be had here.
     pub fn not_held(coverage: &store::Coverage) -> Self {
         let held = match (coverage.ranges().first(), coverage.newest()) {

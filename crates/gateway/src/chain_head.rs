@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use model::chain::ChainId;
 use rpc::Pool;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use store::View;
 
 use crate::answer::Failure;
+use crate::params::quantity;
 
 pub struct ChainHead {
     pool: Option<Arc<Pool>>,
@@ -61,10 +63,10 @@ impl ChainHead {
         #[derive(Deserialize)]
         struct InBlock<'a> {
             #[serde(borrow, rename = "blockNumber")]
-            block_number: Option<&'a str>,
+            block_number: Option<&'a RawValue>,
         }
         let answer = serde_json::from_slice::<Option<InBlock>>(json).ok().flatten();
-        if let Some(number) = answer.and_then(|tx| quantity(tx.block_number?)) {
+        if let Some(number) = answer.and_then(|tx| quantity(tx.block_number?.get())) {
             self.at_least(number);
         }
     }
@@ -83,11 +85,6 @@ impl ChainHead {
         told.announced = announced;
         told
     }
-}
-
-/// Digits with `0x`, without the quotes.
-pub fn quantity(text: &str) -> Option<u64> {
-    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use model::chain::{Chain, ChainId};
@@ -13,12 +14,13 @@ use store::Store;
 use tokio::sync::broadcast::Receiver;
 
 use crate::answer::{Answer, Failure, Outcome, SHOWN_CHARS_MAX};
-use crate::chain_head::{ChainHead, quantity};
+use crate::chain_head::ChainHead;
 use crate::config::Config;
-use crate::feed::{ChainFeed, Filters, Happening};
-use crate::forward::{ForwardedChain, Forwarder, RequestScope, Source, Told, pinned};
-use crate::local::{self, LocalAnswer, Question, without_node};
+use crate::feed::{ChainEvent, ChainFeed, Filters, PendingFeed};
+use crate::forward::{ForwardedChain, Forwarder, NodeFilters, RequestScope, Source, Told, pinned};
+use crate::local::{self, LocalAnswer, StoreCall, without_node};
 use crate::methods::{BlockParam, Method, Place, Route, route};
+use crate::params::quantity;
 use crate::request::{Body, Item, Refused, Request, Requests, read};
 
 /// Calls of one batch under way at once: later ones need not be asked once the batch is too large.
@@ -29,13 +31,37 @@ const BATCH_CALLS_AT_ONCE: usize = 32;
 pub struct ChainNode {
     pub chain: Arc<Chain>,
     pub pool: Option<Arc<Pool>>,
+    /// New blocks are stored as they come.
+    pub is_ingested: bool,
 }
 
 /// The same, with what its clients were told.
 struct ServedChain {
     pool: Option<Arc<Pool>>,
+    /// Its nodes are all there is to know what is new.
+    is_forwarded: bool,
     head: ChainHead,
     feed: Arc<ChainFeed>,
+    /// By their hashes, and whole.
+    pending: [Arc<PendingFeed>; 2],
+}
+
+impl ServedChain {
+    /// What a node said, after it is noted which blocks clients now know of.
+    fn note(&self, method: &str, answer: Bytes) -> Bytes {
+        match method {
+            "eth_blockNumber" => {
+                let said = std::str::from_utf8(&answer).ok().and_then(quantity);
+                let told = |number| format!("\"{:#x}\"", self.head.at_least(number)).into();
+                return said.map_or(answer, told);
+            }
+            "eth_getTransactionReceipt" | "eth_getTransactionByHash" => {
+                self.head.note_answer(&answer);
+            }
+            _ => {}
+        }
+        answer
+    }
 }
 
 pub struct Gateway {
@@ -56,7 +82,10 @@ impl Gateway {
             .into_iter()
             .map(|node: ChainNode| {
                 let head = ChainHead::new(node.pool.clone());
-                (node.chain.id, ServedChain { pool: node.pool, head, feed: Arc::default() })
+                let is_forwarded = node.pool.is_some() && !node.is_ingested;
+                let (pool, feed) = (node.pool, Arc::default());
+                let pending = [false, true].map(|whole| Arc::new(PendingFeed::new(whole)));
+                (node.chain.id, ServedChain { pool, is_forwarded, head, feed, pending })
             })
             .collect();
         let in_flight = ByteBudget::new(Bound::InFlight, config.bytes_in_flight_max);
@@ -68,9 +97,28 @@ impl Gateway {
     }
 
     /// All that happens on the chain from now on; none where it is not served.
-    pub(crate) async fn listen(&self, chain: ChainId) -> Option<Receiver<Arc<Happening>>> {
+    pub(crate) async fn listen(&self, chain: ChainId) -> Option<Receiver<Arc<ChainEvent>>> {
         let served = self.nodes.get(&chain)?;
-        Some(served.feed.listen(&self.store, chain).await)
+        let forwarded = self.forwarder.chain(chain).filter(|_| served.is_forwarded);
+        Some(match forwarded {
+            Some(nodes) => served.feed.listen_to_nodes(self.forwarder.block_source(nodes)).await,
+            None => served.feed.listen(&self.store, chain).await,
+        })
+    }
+
+    /// Pending transactions from now on, by their hashes or whole.
+    pub(crate) async fn listen_to_pending(
+        &self,
+        chain: ChainId,
+        whole: bool,
+    ) -> Result<Receiver<Bytes>, Failure> {
+        let served = self.nodes.get(&chain);
+        let Some((served, pool)) = served.and_then(|it| Some((it, it.pool.as_ref()?))) else {
+            let why = "newPendingTransactions needs a node, and this chain has none configured";
+            return Err(Failure::new(-32000, why));
+        };
+        let [hashes, transactions] = &served.pending;
+        if whole { transactions.listen(pool).await } else { hashes.listen(pool).await }
     }
 
     /// Bytes of answers in memory, being made or not yet sent.
@@ -174,7 +222,7 @@ impl Gateway {
             }
             Route::Offered(method) => method,
         };
-        if method.handling.writes {
+        if method.forwarding.writes {
             return self.write(chain, Call::listed(method.name, params.to_owned()), budget).await;
         }
         let Some(served) = self.nodes.get(&chain) else { return Err(Failure::not_offered(name)) };
@@ -187,13 +235,7 @@ impl Gateway {
                 let number = served.head.at_least(head);
                 return Ok((format!("\"{number:#x}\"").into(), Source::Gateway));
             }
-            (Place::Here | Place::Store, _) => {
-                let (store, config, head) = (&self.store, &self.config, &served.head);
-                let (feed, filters) = (&*served.feed, &self.filters);
-                let question =
-                    Question { store, config, chain, head, feed, filters, method, params };
-                local::answer(&question).await?
-            }
+            (Place::Here | Place::Store, _) => self.local(served, chain, method, params).await?,
             (Place::Cache | Place::Forward, _) => match (&served.pool, without_node(name)) {
                 (None, Some(said)) => return Ok((said.into(), Source::Gateway)),
                 _ => LocalAnswer::AskNode,
@@ -210,27 +252,42 @@ impl Gateway {
                 let coverage = self.store.view().await?.coverage(chain).await?;
                 Err(Failure::not_held(&coverage))
             }
+            LocalAnswer::AskNode if NodeFilters::offers(name) => {
+                let nodes = self.nodes_of(chain, name)?;
+                let text = params.map_or("[]", RawValue::get);
+                let answer = NodeFilters::ask(&nodes.pool, method, text, budget).await?;
+                Ok((answer, Source::Node))
+            }
             LocalAnswer::AskNode => {
                 let (nodes, params) =
                     (self.nodes_of(chain, name)?, params.map_or("[]", RawValue::get));
                 let (answer, source) = self.forwarder.read(nodes, method, params, scope).await?;
-                let answer = budget.hold(answer)?;
-                match name {
-                    "eth_blockNumber" => {
-                        let said = serde_json::from_slice(&answer).ok().and_then(quantity);
-                        let Some(number) = said else { return Ok((answer, source)) };
-                        return Ok((
-                            format!("\"{:#x}\"", served.head.at_least(number)).into(),
-                            source,
-                        ));
-                    }
-                    "eth_getTransactionReceipt" | "eth_getTransactionByHash" => {
-                        served.head.note_answer(&answer);
-                    }
-                    _ => {}
-                }
-                Ok((answer, source))
+                Ok((served.note(name, budget.hold(answer)?), source))
             }
+        }
+    }
+
+    /// What the gateway and the store say themselves.
+    async fn local(
+        &self,
+        served: &ServedChain,
+        chain: ChainId,
+        method: &'static Method,
+        params: Option<&RawValue>,
+    ) -> Result<LocalAnswer, Failure> {
+        // A filter's node is the only one that knows it.
+        if served.is_forwarded && NodeFilters::offers(method.name) {
+            return Ok(LocalAnswer::AskNode);
+        }
+        let (store, config, head) = (&self.store, &self.config, &served.head);
+        let (feed, filters) = (&*served.feed, &self.filters);
+        let store_call = StoreCall { store, config, chain, head, feed, filters, method, params };
+        match local::answer(&store_call).await {
+            // The node says itself what is wrong with them.
+            Err(failure) if served.is_forwarded && failure.is_about_params() => {
+                Ok(LocalAnswer::AskNode)
+            }
+            answer => answer,
         }
     }
 

@@ -25,5 +25,5 @@ pub use feed::{Session, TooSlow};
 pub use forward::{Forwarder, MethodCounts, RequestScope, Source};
 pub use gateway::{ChainNode, Gateway};
 pub use head_account::keep_head_account;
-pub use methods::{BlockParam, Finality, Handling, METHODS, Method, Place};
+pub use methods::{BlockParam, Finality, Forwarding, METHODS, Method, Place};
 pub use request::Requests;

@@ -43,7 +43,7 @@ impl BlockTag {
 }
 
 /// A JSON text with hex digits.
-fn quantity(text: &str) -> Option<u64> {
+pub fn quantity(text: &str) -> Option<u64> {
     let value = text.starts_with('"').then(|| u64::read_json(text.as_bytes())).flatten();
     value.map(|(value, _)| value)
 }

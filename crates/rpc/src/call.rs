@@ -54,6 +54,11 @@ impl Call {
         Self::fixed("web3_clientVersion", "[]")
     }
 
+    /// The number of the node's own head.
+    pub fn block_number() -> Self {
+        Self::fixed("eth_blockNumber", "[]")
+    }
+
     pub fn latest_block() -> Self {
         Self::fixed("eth_getBlockByNumber", r#"["latest",false]"#)
     }

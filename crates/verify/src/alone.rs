@@ -1,16 +1,13 @@
-//! Objects that come alone, without the rest of their block: a header, a transaction, a block's receipts.
+//! Objects that come alone: a header or a transaction without the rest of its block, receipts after it.
 //!
 //! Each says whether it was proven (`Ok(true)`), cannot be (`Ok(false)`: a form that is not modelled), or
 //! contradicts itself or what was asked for.
 
-use alloy_primitives::{B256, keccak256};
-use model::bloom::BloomMaker;
+use alloy_primitives::keccak256;
 use model::chain::Verification;
-use model::raw::{Block, Header, Receipt, Tx};
+use model::raw::{Block, Header, Tx};
 
 use super::checks::{Checks, Lie, Rules};
-use super::receipt_encoding::encode_receipt;
-use super::root::ordered_root;
 use super::sender::{Signer, is_unsigned, signer};
 use super::tx_encoding::encode_signed;
 
@@ -55,36 +52,8 @@ pub fn verify_transaction(tx: &Tx, rules: &Rules) -> Result<bool, Lie> {
     }
 }
 
-/// They add up to the root of a header that was proven.
-pub fn verify_receipts(receipts: &[Receipt], header: &Header) -> Result<bool, Lie> {
-    let Some(root) = header.receipts_root else { return Ok(false) };
-    let is_modelled = |receipt: &Receipt| receipt.kind.is_some_and(|kind| kind <= 4);
-    if !receipts.iter().all(is_modelled) {
-        return Ok(false);
-    }
-    let (mut maker, tx) = (BloomMaker::default(), Tx::default());
-    let mut encoded = Vec::with_capacity(receipts.len());
-    for receipt in receipts {
-        let bloom = maker.of_logs(receipt.logs.as_deref().unwrap_or_default());
-        let mut bytes = Vec::with_capacity(512);
-        // A status in the place of a root is honest where the node does not keep old roots.
-        if receipt.root.is_none() && receipt.status.is_none()
-            || encode_receipt(&tx, receipt, &bloom, &mut bytes).is_none()
-        {
-            return Ok(false);
-        }
-        encoded.push(bytes);
-    }
-    let computed: B256 = ordered_root(&encoded);
-    // Before Byzantium a receipt has a state's root, which not every node keeps.
-    let has_statuses = receipts.iter().all(|receipt| receipt.status.is_some());
-    if computed == root {
-        return Ok(true);
-    }
-    if has_statuses && header.base_fee_per_gas.is_none() {
-        return Ok(false);
-    }
-    let block = header.number.unwrap_or_default();
-    let (expected, got) = (root.to_string(), computed.to_string());
-    Err(Lie { block, check: "receipts root", expected, got })
+/// The receipts that the block has been given, against its transactions and its root; the block itself must have been
+/// proven. `Ok(true)` where all of them are there and add up.
+pub fn verify_receipts(block: &Block, rules: &Rules) -> Result<bool, Lie> {
+    Checks::new(block, rules).receipts()
 }

@@ -138,7 +138,7 @@ impl RpcSocket {
         if !requests.all(|method| owner.methods.permits(method)) {
             return Ok(None);
         }
-        Ok(self.session.answer(gateway, text).await)
+        Ok(self.session.answer(gateway, &requests).await)
     }
 
     async fn send(&mut self, message: Message) -> Result<(), Over> {

@@ -27,6 +27,8 @@ mod price_refusals;
 mod recorded;
 mod refusals;
 mod second_hop;
+mod socket;
+mod sockets;
 mod stopping;
 mod strangers;
 mod test_server;

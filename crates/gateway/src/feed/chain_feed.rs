@@ -13,15 +13,18 @@ use model::raw::{Header, Log, Receipt};
 use store::{EventKind, Follower, Store};
 use tokio::sync::broadcast;
 
+use super::node_feed;
+use crate::forward::BlockSource;
+
 /// Who is further behind than so many blocks is told so and let go.
 const BEHIND_MAX: usize = 256;
 /// Blocks whose logs are remembered.
 const REMEMBERED: usize = 256;
-const RETRY: Duration = Duration::from_secs(1);
+pub const RETRY: Duration = Duration::from_secs(1);
 
 /// A block that came or went.
 #[derive(Debug)]
-pub struct Happening {
+pub struct ChainEvent {
     pub header: Arc<Vec<u8>>,
     /// With `removed` as it is now.
     pub logs: Vec<Log>,
@@ -29,7 +32,7 @@ pub struct Happening {
 }
 
 pub struct ChainFeed {
-    sender: broadcast::Sender<Arc<Happening>>,
+    sender: broadcast::Sender<Arc<ChainEvent>>,
     recent: Mutex<VecDeque<(B256, Vec<Log>)>>,
     is_running: tokio::sync::Mutex<bool>,
 }
@@ -47,7 +50,7 @@ impl ChainFeed {
         self: &Arc<Self>,
         store: &Store,
         chain: ChainId,
-    ) -> broadcast::Receiver<Arc<Happening>> {
+    ) -> broadcast::Receiver<Arc<ChainEvent>> {
         let listening = self.sender.subscribe();
         let mut is_running = self.is_running.lock().await;
         if !std::mem::replace(&mut *is_running, true) {
@@ -55,6 +58,32 @@ impl ChainFeed {
             tokio::spawn(run(Arc::downgrade(self), store.clone(), chain, first));
         }
         listening
+    }
+
+    /// The same of a chain that nobody stores, as its nodes tell it.
+    pub async fn listen_to_nodes(
+        self: &Arc<Self>,
+        source: BlockSource,
+    ) -> broadcast::Receiver<Arc<ChainEvent>> {
+        let listening = self.sender.subscribe();
+        let mut is_running = self.is_running.lock().await;
+        if !std::mem::replace(&mut *is_running, true) {
+            let first = source.heads().borrow().map(|head| (head.number, head.hash));
+            tokio::spawn(node_feed::run(Arc::downgrade(self), source, first));
+        }
+        listening
+    }
+
+    /// Whether nobody listens any more. Whoever comes next has it started again.
+    pub async fn ends(&self) -> bool {
+        let mut is_running = self.is_running.lock().await;
+        *is_running = self.sender.receiver_count() > 0;
+        !*is_running
+    }
+
+    pub fn tell(&self, event: ChainEvent) {
+        // Nobody may be listening just now.
+        let _ = self.sender.send(Arc::new(event));
     }
 
     /// The logs of a block that was reverted, as far as they are remembered.
@@ -79,7 +108,7 @@ impl ChainFeed {
     }
 }
 
-/// Ends with the gateway.
+/// Ends with the gateway, and when nobody listens any more.
 async fn run(feed: Weak<ChainFeed>, store: Store, chain: ChainId, mut first: Option<Follower>) {
     let mut follower = loop {
         if let Some(follower) = first.take() {
@@ -89,12 +118,16 @@ async fn run(feed: Weak<ChainFeed>, store: Store, chain: ChainId, mut first: Opt
             Ok(Some(follower)) => break follower,
             Ok(None) | Err(_) => tokio::time::sleep(RETRY).await,
         }
-        if feed.upgrade().is_none() {
-            return;
+        match feed.upgrade() {
+            Some(feed) if !feed.ends().await => {}
+            _ => return,
         }
     };
     loop {
         let Some(feed) = feed.upgrade() else { return };
+        if feed.ends().await {
+            return;
+        }
         match step(&feed, &store, chain, &mut follower).await {
             Ok(true) => continue,
             Ok(false) => {
@@ -118,26 +151,25 @@ async fn step(
     follower: &mut Follower,
 ) -> Result<bool, store::Error> {
     let before = follower.cursor();
-    let Some(event) = follower.next().await? else { return Ok(false) };
-    let happening = match event.kind {
+    let Some(step) = follower.next().await? else { return Ok(false) };
+    let event = match step.kind {
         EventKind::Amend => return Ok(true),
-        EventKind::Revert => Happening {
+        EventKind::Revert => ChainEvent {
             header: Arc::default(),
-            logs: feed.removed_logs(event.hash),
+            logs: feed.removed_logs(step.hash),
             is_removed: true,
         },
         EventKind::Apply => {
-            let read = applied(store, chain, event.number, event.hash).await;
+            let read = applied(store, chain, step.number, step.hash).await;
             // It is read again: nothing may be left out.
             let read = read.inspect_err(|_| *follower = Follower::at(store, chain, before))?;
             // Reverted meanwhile, which the next step says.
-            let Some(happening) = read else { return Ok(true) };
-            feed.remember(event.hash, &happening.logs);
-            happening
+            let Some(event) = read else { return Ok(true) };
+            feed.remember(step.hash, &event.logs);
+            event
         }
     };
-    // Nobody may be listening just now.
-    let _ = feed.sender.send(Arc::new(happening));
+    feed.tell(event);
     Ok(true)
 }
 
@@ -146,7 +178,7 @@ async fn applied(
     chain: ChainId,
     number: u64,
     hash: B256,
-) -> Result<Option<Happening>, store::Error> {
+) -> Result<Option<ChainEvent>, store::Error> {
     let view = store.view().await?;
     let Some(block) = view.block_with_receipts(chain, number).await?.filter(|b| b.hash == hash)
     else {
@@ -154,7 +186,7 @@ async fn applied(
     };
     let logs = logs_of_block(block.receipts);
     let header = Arc::new(header_json(block.header));
-    Ok(Some(Happening { header, logs, is_removed: false }))
+    Ok(Some(ChainEvent { header, logs, is_removed: false }))
 }
 
 pub fn logs_of_block(receipts: Vec<Option<Receipt>>) -> Vec<Log> {
@@ -162,7 +194,7 @@ pub fn logs_of_block(receipts: Vec<Option<Receipt>>) -> Vec<Log> {
 }
 
 /// Nodes announce the header alone.
-fn header_json(header: Header) -> Vec<u8> {
+pub fn header_json(header: Header) -> Vec<u8> {
     let header =
         Header { uncles: None, size: None, total_difficulty: None, withdrawals: None, ..header };
     let mut json = Vec::with_capacity(1800);

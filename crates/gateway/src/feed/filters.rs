@@ -14,7 +14,7 @@ use store::{EventKind, Follower, LogsQuery, ReaderCursor};
 use super::chain_feed::{ChainFeed, logs_of_block};
 use super::filter_id::{FilterId, FilterKind};
 use crate::answer::Failure;
-use crate::local::{LocalAnswer, LogFilter, Question, logs_of};
+use crate::local::{LocalAnswer, LogFilter, StoreCall, logs_of};
 use crate::params::Params;
 
 /// As geth has it: who does not ask for so long has forgotten the filter.
@@ -39,23 +39,23 @@ impl Filters {
 
     pub async fn install(
         &self,
-        question: &Question<'_>,
+        call: &StoreCall<'_>,
         kind: FilterKind,
     ) -> Result<LocalAnswer, Failure> {
         let filter = match kind {
             FilterKind::Blocks => None,
             FilterKind::Logs => {
-                let params = Params::read(question.params, 1)?;
-                LogFilter::read(params.raw(0), question.config)?;
+                let params = Params::read(call.params, 1)?;
+                LogFilter::read(params.raw(0), call.config)?;
                 Some(params.raw(0).to_owned())
             }
         };
         // Of a chain of which nothing is stored a node has to keep it.
-        let Some(follower) = Follower::from_head(question.store, question.chain).await? else {
+        let Some(follower) = Follower::from_head(call.store, call.chain).await? else {
             return Ok(LocalAnswer::AskNode);
         };
         let cursor = follower.cursor();
-        let (chain, seq, next) = (question.chain.0, cursor.seq, cursor.next);
+        let (chain, seq, next) = (call.chain.0, cursor.seq, cursor.next);
         let mut places = self.places();
         make_room(&mut places)?;
         for instance in 0u64.. {
@@ -71,48 +71,48 @@ impl Filters {
     }
 
     /// The id with what it says; none where a node may know it.
-    fn asked(&self, question: &Question<'_>) -> Result<Option<(String, FilterId)>, Failure> {
-        let params = Params::read(question.params, 1)?;
+    fn asked(&self, call: &StoreCall<'_>) -> Result<Option<(String, FilterId)>, Failure> {
+        let params = Params::read(call.params, 1)?;
         let text: String = serde_json::from_str(params.raw(0).get())
             .map_err(|_| Failure::params("argument 0 is not a filter's id"))?;
-        let id = FilterId::read(&text).filter(|id| id.chain == question.chain.0);
+        let id = FilterId::read(&text).filter(|id| id.chain == call.chain.0);
         match id {
             Some(id) => Ok(Some((text, id))),
-            None if question.head.has_nodes() => Ok(None),
+            None if call.head.has_nodes() => Ok(None),
             None => Err(not_found()),
         }
     }
 
-    pub fn uninstall(&self, question: &Question<'_>) -> Result<LocalAnswer, Failure> {
-        let Some((text, _)) = self.asked(question)? else { return Ok(LocalAnswer::AskNode) };
+    pub fn uninstall(&self, call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
+        let Some((text, _)) = self.asked(call)? else { return Ok(LocalAnswer::AskNode) };
         self.places().remove(&text);
         Ok(LocalAnswer::Known(b"true".to_vec()))
     }
 
     /// All logs that the filter describes, whenever they came.
-    pub async fn logs(&self, question: &Question<'_>) -> Result<LocalAnswer, Failure> {
-        let Some((_, id)) = self.asked(question)? else { return Ok(LocalAnswer::AskNode) };
+    pub async fn logs(&self, call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
+        let Some((_, id)) = self.asked(call)? else { return Ok(LocalAnswer::AskNode) };
         let Some(filter) = id.filter else { return Err(not_found()) };
-        logs_of(question, LogFilter::read(&filter, question.config)?).await
+        logs_of(call, LogFilter::read(&filter, call.config)?).await
     }
 
     pub async fn changes(
         &self,
-        question: &Question<'_>,
+        call: &StoreCall<'_>,
         feed: &ChainFeed,
     ) -> Result<LocalAnswer, Failure> {
-        let Some((text, id)) = self.asked(question)? else { return Ok(LocalAnswer::AskNode) };
+        let Some((text, id)) = self.asked(call)? else { return Ok(LocalAnswer::AskNode) };
         let known = self.places().get(&text).map(|(cursor, _)| *cursor);
         let cursor = known.unwrap_or_else(|| id.cursor());
         let query = match &id.filter {
-            Some(raw) => Some(query(question, LogFilter::read(raw, question.config)?)),
+            Some(raw) => Some(query(call, LogFilter::read(raw, call.config)?)),
             None => None,
         };
-        let mut follower = Follower::at(question.store, question.chain, cursor);
+        let mut follower = Follower::at(call.store, call.chain, cursor);
         let mut json = vec![b'['];
         let (mut count, mut blocks) = (0, 0);
         // More comes with the next call.
-        while count < question.config.logs_max
+        while count < call.config.logs_max
             && blocks < BLOCKS_AT_ONCE
             && let Some(event) = follower.next().await?
         {
@@ -127,8 +127,8 @@ impl Filters {
             match (&query, event.kind) {
                 (None, EventKind::Apply) => put(&|json| event.hash.write_json(json)),
                 (Some(query), EventKind::Apply) => {
-                    let view = question.view().await?;
-                    let block = view.block_with_receipts(question.chain, event.number).await?;
+                    let view = call.view().await?;
+                    let block = view.block_with_receipts(call.chain, event.number).await?;
                     let Some(block) = block.filter(|block| block.hash == event.hash) else {
                         continue;
                     };
@@ -168,8 +168,8 @@ fn make_room(places: &mut HashMap<String, (ReaderCursor, Instant)>) -> Result<()
     Ok(())
 }
 
-fn query(question: &Question<'_>, filter: LogFilter) -> LogsQuery {
+fn query(call: &StoreCall<'_>, filter: LogFilter) -> LogsQuery {
     let LogFilter { addresses, topics, .. } = filter;
-    let (chain, from_block, to_block, limit) = (question.chain, 0, u64::MAX, usize::MAX);
+    let (chain, from_block, to_block, limit) = (call.chain, 0, u64::MAX, usize::MAX);
     LogsQuery { chain, from_block, to_block, addresses, topics, limit }
 }

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use model::chain::ChainId;
 use serde_json::value::RawValue;
 use store::LogsQuery;
 use tokio::sync::broadcast::{self, error::RecvError};
 
-use super::chain_feed::Happening;
+use super::chain_feed::ChainEvent;
 use crate::answer::{Answer, Failure, Outcome};
 use crate::gateway::Gateway;
 use crate::local::LogFilter;
 use crate::params::Params;
-use crate::request::{Body, Request, read};
+use crate::request::{Body, Request, Requests};
 
 /// Of one connection.
 const SUBSCRIPTIONS_MAX: usize = 1_000;
@@ -26,27 +27,35 @@ pub struct Session {
     chain: ChainId,
     next_id: u64,
     wanted: BTreeMap<String, Wanted>,
-    listening: Option<broadcast::Receiver<Arc<Happening>>>,
+    listening: Option<broadcast::Receiver<Arc<ChainEvent>>>,
+    /// By their hashes, and whole.
+    pending: [Option<broadcast::Receiver<Bytes>>; 2],
 }
 
 enum Wanted {
     NewHeads,
     Logs(Box<LogsQuery>),
+    Pending { whole: bool },
+}
+
+impl Wanted {
+    fn is_pending(&self, of_whole: bool) -> bool {
+        matches!(self, Wanted::Pending { whole } if *whole == of_whole)
+    }
 }
 
 impl Session {
     pub fn new(chain: ChainId) -> Self {
-        Session { chain, next_id: 1, wanted: BTreeMap::new(), listening: None }
+        let pending = [None, None];
+        Session { chain, next_id: 1, wanted: BTreeMap::new(), listening: None, pending }
     }
 
     /// The answer to a message that is about subscriptions; none where it is any other call.
-    pub async fn answer(&mut self, gateway: &Gateway, message: &[u8]) -> Option<Vec<u8>> {
-        let Ok(Body::One(Ok(request))) = read(message, gateway.config.batch_max) else {
-            return None;
-        };
+    pub async fn answer(&mut self, gateway: &Gateway, requests: &Requests<'_>) -> Option<Vec<u8>> {
+        let Ok(Body::One(Ok(request))) = &requests.0 else { return None };
         let outcome = match request.method.as_str() {
-            "eth_subscribe" => self.subscribe(gateway, &request).await,
-            "eth_unsubscribe" => self.unsubscribe(&request),
+            "eth_subscribe" => self.subscribe(gateway, request).await,
+            "eth_unsubscribe" => self.unsubscribe(request),
             _ => return None,
         };
         let mut answer = Answer::default();
@@ -69,22 +78,39 @@ impl Session {
                 let filter = params.get(1).copied().filter(|filter| filter.get() != "null");
                 Wanted::Logs(Box::new(self.query(gateway, filter)?))
             }
+            "\"newPendingTransactions\"" => {
+                Wanted::Pending { whole: params.get(1).is_some_and(|whole| whole.get() == "true") }
+            }
             other => {
                 let other = crate::params::shown(other);
-                let why = format!("subscription {other} is not offered; newHeads and logs are");
+                let offered = "newHeads, logs and newPendingTransactions";
+                let why = format!("subscription {other} is not offered; {offered} are");
                 return Err(Failure::new(-32601, &why));
             }
         };
+        self.listen(gateway, &wanted).await?;
+        let id = format!("{:#x}", self.next_id);
+        self.next_id += 1;
+        self.wanted.insert(id.clone(), wanted);
+        Ok(format!("\"{id}\"").into())
+    }
+
+    async fn listen(&mut self, gateway: &Gateway, wanted: &Wanted) -> Result<(), Failure> {
+        if let Wanted::Pending { whole } = *wanted {
+            let [hashes, transactions] = &mut self.pending;
+            let listening = if whole { transactions } else { hashes };
+            if listening.is_none() {
+                *listening = Some(gateway.listen_to_pending(self.chain, whole).await?);
+            }
+            return Ok(());
+        }
         if self.listening.is_none() {
             self.listening = gateway.listen(self.chain).await;
         }
         if self.listening.is_none() {
             return Err(Failure::not_offered("eth_subscribe"));
         }
-        let id = format!("{:#x}", self.next_id);
-        self.next_id += 1;
-        self.wanted.insert(id.clone(), wanted);
-        Ok(format!("\"{id}\"").into())
+        Ok(())
     }
 
     fn query(&self, gateway: &Gateway, filter: Option<&RawValue>) -> Result<LogsQuery, Failure> {
@@ -105,30 +131,45 @@ impl Session {
         if id.and_then(|id| self.wanted.remove(&id)).is_none() {
             return Err(Failure::new(-32000, "subscription not found"));
         }
-        if self.wanted.is_empty() {
+        let is_of_blocks = |wanted: &Wanted| !matches!(wanted, Wanted::Pending { .. });
+        if !self.wanted.values().any(is_of_blocks) {
             self.listening = None;
+        }
+        for (listening, whole) in self.pending.iter_mut().zip([false, true]) {
+            if !self.wanted.values().any(|wanted| wanted.is_pending(whole)) {
+                *listening = None;
+            }
         }
         Ok("true".into())
     }
 
     /// What is to be told next. Waits for ever where nothing is subscribed to.
     pub async fn next(&mut self) -> Result<Vec<Vec<u8>>, TooSlow> {
-        let Some(listening) = &mut self.listening else { return std::future::pending().await };
-        match listening.recv().await {
-            Ok(happening) => Ok(self.told(&happening)),
-            Err(RecvError::Lagged(_)) => Err(TooSlow),
-            Err(RecvError::Closed) => std::future::pending().await,
+        let [hashes, transactions] = &mut self.pending;
+        tokio::select! {
+            event = heard(&mut self.listening) => {
+                let event = event?;
+                Ok(self.told(&event))
+            }
+            told = heard(hashes) => Ok(self.told_pending(&told?, false)),
+            told = heard(transactions) => Ok(self.told_pending(&told?, true)),
         }
     }
 
-    fn told(&self, happening: &Happening) -> Vec<Vec<u8>> {
+    fn told_pending(&self, told: &[u8], whole: bool) -> Vec<Vec<u8>> {
+        let wanted = self.wanted.iter().filter(|(_, wanted)| wanted.is_pending(whole));
+        wanted.map(|(id, _)| notification(id, told)).collect()
+    }
+
+    fn told(&self, event: &ChainEvent) -> Vec<Vec<u8>> {
         let mut told = Vec::new();
         for (id, wanted) in &self.wanted {
             match wanted {
-                Wanted::NewHeads if happening.is_removed => {}
-                Wanted::NewHeads => told.push(notification(id, &happening.header)),
+                Wanted::Pending { .. } => {}
+                Wanted::NewHeads if event.is_removed => {}
+                Wanted::NewHeads => told.push(notification(id, &event.header)),
                 Wanted::Logs(query) => {
-                    for log in happening.logs.iter().filter(|log| query.takes(log)) {
+                    for log in event.logs.iter().filter(|log| query.takes(log)) {
                         let mut json = Vec::with_capacity(512);
                         log.write_json(&mut json);
                         told.push(notification(id, &json));
@@ -137,6 +178,16 @@ impl Session {
             }
         }
         told
+    }
+}
+
+/// Waits for ever where nobody listens.
+async fn heard<T: Clone>(listening: &mut Option<broadcast::Receiver<T>>) -> Result<T, TooSlow> {
+    let Some(receiver) = listening else { return std::future::pending().await };
+    match receiver.recv().await {
+        Ok(told) => Ok(told),
+        Err(RecvError::Lagged(_)) => Err(TooSlow),
+        Err(RecvError::Closed) => std::future::pending().await,
     }
 }
 

@@ -7,21 +7,20 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use model::printable;
-use model::raw::reader::Reader;
-use model::raw::{Header, read_header_and_hashes};
 use rpc::{
-    Call, Forward, Forwarded, Needs, OverBudget, RawAnswer, Route, RpcFailure, RpcFailureKind,
-    UpstreamId,
+    Call, CallResult, Forward, Forwarded, Needs, OverBudget, RawAnswer, Route, RpcFailure,
+    RpcFailureKind, UpstreamId,
 };
 use serde::de::IgnoredAny;
 
 use super::ForwardedChain;
 use super::about::About;
-use super::check::{self, Checked, Verdict};
+use super::cache::AnswerCache;
+use super::check::{self, Beside, Checked, Verdict};
 use super::together::Together;
 use super::{node_error, quorum, split_logs};
 use crate::answer::{Failure, Outcome, SHOWN_CHARS_MAX};
-use crate::methods::{Finality, Method};
+use crate::methods::{BlockParam, Finality, Method};
 
 /// So many nodes are asked for what others answered wrongly or did not have.
 const TRIALS_MAX: usize = 8;
@@ -33,6 +32,7 @@ const ERROR_CHARS_MAX: usize = 500;
 #[derive(Clone)]
 pub struct Question {
     pub chain: Arc<ForwardedChain>,
+    pub cache: Arc<AnswerCache>,
     pub method: &'static Method,
     pub about: About,
     pub params: Arc<str>,
@@ -51,11 +51,18 @@ enum Refused {
     Failed(Failure),
 }
 
+/// What a node said, and whether it has not come so far as what was asked.
+struct Said {
+    id: UpstreamId,
+    answer: CallResult,
+    is_behind: bool,
+}
+
 impl Question {
     pub async fn answer(self) -> Outcome {
         let mut is_proven = self.checked.proves(self.about);
-        if let Some(whole) = self.whole_block() {
-            match whole.ask().await {
+        if let Some(hash) = self.wants_hashes() {
+            match self.whole_block(hash).await {
                 Ok(block) => {
                     if let Some(block) = check::with_hashes(&block) {
                         return Ok(block.into());
@@ -80,13 +87,12 @@ impl Question {
         }
     }
 
-    /// For a block by its hash with no more than hashes of transactions, which nothing proves: the same with
-    /// whole transactions.
-    fn whole_block(&self) -> Option<Question> {
+    /// The block that is named by its hash and asked for with no more than the hashes of its transactions, which
+    /// nothing proves: it is taken whole.
+    fn wants_hashes(&self) -> Option<B256> {
         let (Checked::Block, About::Hash(hash)) = (self.checked, self.about) else { return None };
         let (_, is_whole): (IgnoredAny, bool) = serde_json::from_str(&self.params).ok()?;
-        let params = format!(r#"["{hash}",true]"#).into();
-        (!is_whole).then(|| Question { params, ..self.clone() })
+        Some(hash).filter(|_| !is_whole)
     }
 
     fn call(&self) -> Call {
@@ -100,7 +106,7 @@ impl Question {
             About::Head => Some(head),
             _ => None,
         };
-        let asks_state = matches!(self.method.block, crate::methods::BlockParam::NumberOrHash(1..));
+        let asks_state = matches!(self.method.block, BlockParam::NumberOrHash(1..));
         let traces =
             self.method.name.starts_with("trace_") || self.method.name.starts_with("debug_trace");
         Needs {
@@ -131,7 +137,7 @@ impl Question {
             }
             None => None,
         };
-        let header = self.header().await;
+        let beside = self.beside().await;
         for _ in 0..TRIALS_MAX {
             let (id, answer) = match first.take() {
                 Some((id, Err(failure))) if another_may_know(&failure) => {
@@ -140,26 +146,23 @@ impl Question {
                     continue;
                 }
                 Some(answered) => answered,
-                None => {
-                    let route = Route {
-                        needs: self.needs(),
-                        not: &not,
-                        may_hedge: self.method.handling.may_hedge,
-                    };
-                    match pool.forward(Forward { call: self.call(), batch: None, route }).await {
-                        Ok(Forwarded { upstream, answer, .. }) => (upstream, answer),
-                        Err(_) if absent.is_some() || refused.is_some() => break,
-                        Err(error @ rpc::Error::TooLarge { .. }) => {
-                            return Err(Refused::Told(failed(&error, self.method.name)));
-                        }
-                        Err(error) => {
-                            return Err(Refused::Failed(failed(&error, self.method.name)));
-                        }
+                None => match self.forward(&not).await {
+                    Ok(Said { id, answer: Ok(answer), is_behind: true }) => {
+                        // Better than nothing where all the others are, too.
+                        absent.get_or_insert_with(|| answer.into_bytes());
+                        not.push(id);
+                        continue;
                     }
-                }
+                    Ok(Said { id, answer, .. }) => (id, answer),
+                    Err(_) if absent.is_some() || refused.is_some() => break,
+                    Err(error @ rpc::Error::TooLarge { .. }) => {
+                        return Err(Refused::Told(failed(&error, self.method.name)));
+                    }
+                    Err(error) => return Err(Refused::Failed(failed(&error, self.method.name))),
+                },
             };
             let answer = answer.map_err(|failure| self.refusal(&failure))?;
-            let (verdict, answer) = self.check(answer, header.clone()).await?;
+            let (verdict, answer) = self.check(answer, beside.clone()).await?;
             match verdict {
                 Verdict::Proven | Verdict::Plausible => return Ok(answer),
                 Verdict::Absent if self.is_settled(&answer, not.len()) => return Ok(answer),
@@ -178,10 +181,35 @@ impl Question {
         })
     }
 
+    async fn forward(&self, not: &[UpstreamId]) -> Result<Said, rpc::Error> {
+        let may_hedge = self.method.forwarding.may_hedge;
+        let route = Route { needs: self.needs(), not, may_hedge };
+        let (pool, forward) = (&self.chain.pool, Forward { call: self.call(), batch: None, route });
+        let (Forwarded { upstream, answer, .. }, is_behind) = match self.range_end() {
+            None => (pool.forward(forward).await?, false),
+            Some(end) => {
+                let (forwarded, head) = pool.forward_with_head(forward).await?;
+                (forwarded, head.is_some_and(|head| head < end))
+            }
+        };
+        Ok(Said { id: upstream, answer, is_behind })
+    }
+
+    /// Where the range of a filter ends, if that block is there. A node that has not seen it leaves out what it
+    /// does not know and says nothing of it, and when its head was last looked at it may have been elsewhere.
+    fn range_end(&self) -> Option<u64> {
+        match (self.method.block, self.about) {
+            (BlockParam::Filter(_), About::Blocks { to, .. }) => {
+                Some(to).filter(|to| *to <= self.chain.head().head)
+            }
+            _ => None,
+        }
+    }
+
     fn refusal(&self, failure: &RpcFailure) -> Refused {
         let told = node_error::told(failure);
         let is_range = matches!(self.about, About::Blocks { from, to } if from < to);
-        let may_split = self.checked == Checked::Logs && self.method.handling.may_split;
+        let may_split = self.checked == Checked::Logs && self.method.forwarding.may_split;
         if may_split && is_range && failure.refuses_range() {
             Refused::TooWide(told)
         } else {
@@ -214,18 +242,22 @@ impl Question {
     async fn check(
         &self,
         answer: RawAnswer,
-        header: Option<Header>,
+        mut beside: Beside,
     ) -> Result<(Verdict, Bytes), Refused> {
         let answer = answer.into_bytes();
         if self.checked == Checked::Not && answer.as_ref() != b"null" {
             return Ok((Verdict::Plausible, answer));
         }
+        if self.checked == Checked::Receipt {
+            beside = self.at_hand_of_receipt(&answer);
+        }
+        let bytes = answer.len() + beside.bytes();
         let (about, checked, rules) = (self.about, self.checked, self.chain.rules());
         let judge = move |answer: &Bytes| {
-            let header = header.as_ref();
-            check::check(&check::Question { checked, about, rules: &rules, header }, answer)
+            let question = check::Question { checked, about, rules: &rules, beside };
+            check::check(&question, answer)
         };
-        if answer.len() < LARGE_BYTES {
+        if bytes < LARGE_BYTES {
             return Ok((judge(&answer), answer));
         }
         let text = answer.clone();
@@ -240,27 +272,44 @@ impl Question {
         }
     }
 
-    /// For receipts: the header of their block.
-    async fn header(&self) -> Option<Header> {
-        match self.about {
-            About::Hash(hash) if self.checked == Checked::Receipts => self.header_of(hash).await,
-            _ => None,
+    /// For all receipts of a block: that block.
+    async fn beside(&self) -> Beside {
+        let About::Hash(hash) = self.about else { return Beside::default() };
+        if self.checked != Checked::Receipts {
+            return Beside::default();
         }
+        let block = self.whole_block(hash).await.ok();
+        Beside { block, receipts: None }
     }
 
-    fn header_of(&self, hash: B256) -> BoxFuture<'_, Option<Header>> {
+    /// For one receipt: what is at hand of its block. Asking for it would cost more than the call.
+    fn at_hand_of_receipt(&self, answer: &[u8]) -> Beside {
+        let Some(hash) = check::block_of_receipt(answer) else { return Beside::default() };
+        let block = self.at_hand("eth_getBlockByHash", &whole(hash));
+        let receipts = self.at_hand("eth_getBlockReceipts", &format!(r#"["{hash}"]"#));
+        Beside { block, receipts: receipts.filter(|_| self.checked == Checked::Receipt) }
+    }
+
+    fn at_hand(&self, method: &str, params: &str) -> Option<Bytes> {
+        self.cache.by_hash((self.chain.chain.id, crate::methods::find(method)?), params)
+    }
+
+    /// With its transactions; asked for where it is not at hand.
+    fn whole_block(&self, hash: B256) -> BoxFuture<'_, Result<Bytes, Refused>> {
         async move {
-            let about = About::Hash(hash);
-            let method = crate::methods::find("eth_getBlockByHash")?;
-            let params: Arc<str> = format!(r#"["{hash}",false]"#).into();
-            let (checked, together) = (Checked::Block, None);
-            let chain = self.chain.clone();
-            let asked = Question { chain, method, about, params, checked, quorum: 1, together };
-            let answer = asked.ask().await.ok()?;
-            let (header, _) = read_header_and_hashes(&mut Reader::new(&answer))?;
-            let proven = verify::verify_lone_header(header.clone(), &self.chain.rules());
-            // Others are not measured by what nobody proved.
-            proven.is_ok_and(|is_proven| is_proven).then_some(header)
+            if let Some(block) = self.at_hand("eth_getBlockByHash", &whole(hash)) {
+                return Ok(block);
+            }
+            let name = "eth_getBlockByHash";
+            let method = crate::methods::find(name)
+                .ok_or_else(|| Refused::Failed(Failure::not_offered(name)))?;
+            let (about, params) = (About::Hash(hash), Arc::from(whole(hash)));
+            let (checked, together, quorum) = (Checked::Block, None, 1);
+            let asked =
+                Question { method, about, params, checked, quorum, together, ..self.clone() };
+            let block = asked.ask().await?;
+            self.cache.insert_by_hash((self.chain.chain.id, method), &asked.params, &block);
+            Ok(block)
         }
         .boxed()
     }
@@ -290,6 +339,11 @@ impl Question {
         }
         .boxed()
     }
+}
+
+/// The parameters that ask for a block with whole transactions.
+fn whole(hash: B256) -> String {
+    format!(r#"["{hash}",true]"#)
 }
 
 fn another_may_know(failure: &RpcFailure) -> bool {

@@ -1,10 +1,8 @@
 //! Answers of nodes that cannot change, bounded by bytes.
 //!
 //! What follows from a block named by its hash is kept at once, what follows from a number or a transaction only
-//! when its block is final. `null` and empty lists are not kept: what is not there may come. When the head falls
-//! below a number that was kept, everything by number is forgotten: that chain is another one now.
-
-use std::sync::atomic::{AtomicU64, Ordering};
+//! when its block is final. `null` and empty lists are not kept: what is not there may come. When the chain becomes
+//! another one (`chain_era`), everything by number is forgotten.
 
 use bytes::Bytes;
 use model::chain::ChainId;
@@ -12,7 +10,8 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::about::About;
-use crate::methods::{Finality, Method};
+use super::chain_era::ChainEra;
+use crate::methods::{Finality, Method, Place};
 
 /// Most answers are about this large.
 const USUAL_BYTES: u64 = 1 << 10;
@@ -27,8 +26,15 @@ pub struct CacheKey {
     pub chain: ChainId,
     pub method: &'static str,
     pub params: Box<str>,
-    /// Of what was kept by number: raised when the chain becomes another.
+    /// Of what was kept by number: raised when the chain becomes another. Zero for what was kept by hash.
     era: u64,
+}
+
+impl CacheKey {
+    /// Whether it holds only as long as the chain is the same.
+    pub fn is_of_era(&self) -> bool {
+        self.era > 0
+    }
 }
 
 #[derive(Clone)]
@@ -44,24 +50,6 @@ pub struct AnswerCache {
     /// None where the operator allows no memory for it.
     answers: Option<Cache<CacheKey, Bytes, ByBytes>>,
     bytes_max: u64,
-}
-
-/// What is kept of one chain by number.
-#[derive(Debug, Default)]
-pub struct CacheEra {
-    era: AtomicU64,
-    newest_kept: AtomicU64,
-}
-
-impl CacheEra {
-    /// The era of a chain whose head is this.
-    fn at(&self, head: u64) -> u64 {
-        if head > 0 && head < self.newest_kept.load(Ordering::Relaxed) {
-            self.newest_kept.store(0, Ordering::Relaxed);
-            return self.era.fetch_add(1, Ordering::Relaxed) + 1;
-        }
-        self.era.load(Ordering::Relaxed)
-    }
 }
 
 /// Where a chain stands.
@@ -91,16 +79,35 @@ impl AnswerCache {
         (chain, method): (ChainId, &'static Method),
         params: &str,
         about: About,
-        (era, at): (&CacheEra, ChainHead),
+        (era, at): (&ChainEra, ChainHead),
     ) -> Option<CacheKey> {
-        self.answers.as_ref()?;
+        self.answers.as_ref().filter(|_| method.place != Place::Forward)?;
         let era = match (method.finality, about) {
             (Finality::Block, About::Hash(_)) => 0,
-            (Finality::Block, About::Blocks { to, .. }) if at.is_final(to) => era.at(at.head) + 1,
-            (Finality::Transaction, About::Transaction(_)) => era.at(at.head) + 1,
+            (Finality::Block, About::Blocks { to, .. }) if at.is_final(to) => era.at(at.head),
+            (Finality::Transaction, About::Transaction(_)) => era.at(at.head),
             _ => return None,
         };
         Some(CacheKey { chain, method: method.name, params: params.into(), era })
+    }
+
+    /// What follows from a block that is named by its hash alone.
+    pub fn by_hash(
+        &self,
+        (chain, method): (ChainId, &'static Method),
+        params: &str,
+    ) -> Option<Bytes> {
+        self.get(&CacheKey { chain, method: method.name, params: params.into(), era: 0 })
+    }
+
+    pub fn insert_by_hash(
+        &self,
+        (chain, method): (ChainId, &'static Method),
+        params: &str,
+        answer: &Bytes,
+    ) {
+        let key = CacheKey { chain, method: method.name, params: params.into(), era: 0 };
+        self.put(key, answer);
     }
 
     pub fn get(&self, key: &CacheKey) -> Option<Bytes> {
@@ -112,12 +119,8 @@ impl AnswerCache {
         key: CacheKey,
         about: About,
         answer: &Bytes,
-        (era, at): (&CacheEra, ChainHead),
+        (era, at): (&ChainEra, ChainHead),
     ) {
-        let Some(answers) = &self.answers else { return };
-        if is_nothing(answer) || answer.len() as u64 > self.bytes_max / SHARE_MAX {
-            return;
-        }
         let newest = match about {
             About::Blocks { to, .. } => to,
             About::Transaction(_) => match block_of(answer).filter(|number| at.is_final(*number)) {
@@ -126,9 +129,20 @@ impl AnswerCache {
             },
             _ => 0,
         };
-        era.newest_kept.fetch_max(newest, Ordering::Relaxed);
+        if self.put(key, answer) {
+            era.keeps(newest);
+        }
+    }
+
+    /// Whether it is kept.
+    fn put(&self, key: CacheKey, answer: &Bytes) -> bool {
+        let Some(answers) = &self.answers else { return false };
+        if is_nothing(answer) || answer.len() as u64 > self.bytes_max / SHARE_MAX {
+            return false;
+        }
         // Its own copy: a small answer must not keep a large body alive.
         answers.insert(key, Bytes::copy_from_slice(answer));
+        true
     }
 
     pub fn bytes(&self) -> u64 {
@@ -177,7 +191,7 @@ mod tests {
     /// Whether an answer is given again.
     fn keeps(method: &str, params: &str, answer: &'static str) -> bool {
         let (cache, era, method) =
-            (AnswerCache::new(1 << 20), CacheEra::default(), find(method).unwrap());
+            (AnswerCache::new(1 << 20), ChainEra::default(), find(method).unwrap());
         let about = About::of(method, params);
         let key = || cache.key((CHAIN, method), params, about, (&era, at(100)));
         let Some(asked) = key() else { return false };
@@ -209,6 +223,7 @@ mod tests {
             ("debug_traceTransaction", &tx, r#"{"gas":1}"#, false),
             ("eth_call", r#"[{},"0x1"]"#, r#""0x01""#, true),
             ("eth_call", "[{}]", r#""0x01""#, false),
+            ("eth_estimateGas", r#"[{},"0x1"]"#, r#""0x01""#, false),
             ("eth_gasPrice", "[]", r#""0x01""#, false),
         ] {
             assert_eq!(keeps(method, params, answer), kept, "{method} {params} {answer}");
@@ -217,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_chain_that_starts_over_is_another_one() {
-        let (cache, era) = (AnswerCache::new(1 << 20), CacheEra::default());
+        let (cache, era) = (AnswerCache::new(1 << 20), ChainEra::default());
         let by_number = find("eth_getBlockByNumber").unwrap();
         let params = r#"["0x50",false]"#;
         let about = About::of(by_number, params);
@@ -234,7 +249,7 @@ mod tests {
 
     #[test]
     fn it_stays_within_its_bytes_and_may_have_none() {
-        let (cache, era) = (AnswerCache::new(1 << 20), CacheEra::default());
+        let (cache, era) = (AnswerCache::new(1 << 20), ChainEra::default());
         let method = find("eth_getBlockByHash").unwrap();
         let answer = Bytes::from(vec![b'x'; 10_000]);
         let key = |n: u64| {

@@ -1,19 +1,18 @@
 //! Whether an answer can be what was asked for. Pure.
 //!
 //! What can be recomputed is: a block's hash, its transactions and senders, a transaction's hash and sender, a
-//! block's receipts against its header. Of the rest only what contradicts the question is seen.
+//! block's receipts against its transactions and its header. Of the rest only what contradicts the question is seen.
 
 use alloy_primitives::{B256, Bytes as HexBytes, keccak256};
+use bytes::Bytes;
 use model::proof::Proof;
 use model::raw::json_value::JsonValue;
 use model::raw::object::Object;
 use model::raw::reader::Reader;
-use model::raw::{
-    Block, Header, Receipt, Tx, read_header, read_header_and_hashes, read_receipt_list,
-};
+use model::raw::{Block, Receipt, Tx, read_header, read_header_and_hashes, read_receipt_list};
 use rpc::Evidence;
 use serde_json::value::RawValue;
-use verify::{Lie, Rules};
+use verify::{Lie, Rules, Senders};
 
 use super::about::About;
 
@@ -34,9 +33,9 @@ pub enum Verdict {
 pub enum Checked {
     Block,
     Transaction,
-    /// Of one transaction; only what it says of itself.
+    /// Of one transaction: against its block where that is at hand.
     Receipt,
-    /// All of a block, against its header.
+    /// All of a block, against its transactions and its header.
     Receipts,
     Logs,
     /// The bytes of a header or a transaction, whose hash was asked for.
@@ -80,8 +79,28 @@ pub struct Question<'a> {
     pub checked: Checked,
     pub about: About,
     pub rules: &'a Rules,
-    /// For receipts: the header of their block, proven.
-    pub header: Option<&'a Header>,
+    pub beside: Beside,
+}
+
+/// For receipts: what is at hand of their block, as it was told before.
+#[derive(Clone, Default)]
+pub struct Beside {
+    /// With whole transactions.
+    pub block: Option<Bytes>,
+    pub receipts: Option<Bytes>,
+}
+
+impl Beside {
+    pub fn bytes(&self) -> usize {
+        [&self.block, &self.receipts].into_iter().flatten().map(Bytes::len).sum()
+    }
+
+    /// The block, if it is proven: nobody is measured by what is not.
+    fn block(&self, rules: &Rules) -> Option<Block> {
+        let block = Block::read(self.block.as_ref()?).ok()??;
+        let proof = verify::verify(&block, rules).ok()?;
+        (proof.has(Proof::HEADER) && proof.has(Proof::TRANSACTIONS)).then_some(block)
+    }
 }
 
 pub fn check(question: &Question<'_>, answer: &[u8]) -> Verdict {
@@ -191,14 +210,48 @@ fn object<T: Object>(answer: &[u8]) -> Option<T> {
     })
 }
 
+/// Which block a receipt says it is of.
+pub fn block_of_receipt(answer: &[u8]) -> Option<B256> {
+    object::<Receipt>(answer)?.block_hash
+}
+
+/// Senders were recovered when the block came.
+fn rules_of_receipts(rules: &Rules) -> Rules {
+    let Rules { verification, chain_id, genesis, .. } = *rules;
+    Rules { verification, chain_id, genesis, senders: Senders::Sample }
+}
+
 fn receipt(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
     let receipt: Receipt = object(answer).ok_or_else(|| unreadable("a receipt"))?;
-    match question.about {
-        About::Transaction(asked) if receipt.transaction_hash != Some(asked) => {
-            Err(lie("transaction hash", asked, receipt.transaction_hash.unwrap_or_default()))
-        }
-        _ => Ok(false),
+    if let About::Transaction(asked) = question.about
+        && receipt.transaction_hash != Some(asked)
+    {
+        let got = receipt.transaction_hash.unwrap_or_default();
+        return Err(lie("transaction hash", asked, got));
     }
+    let rules = rules_of_receipts(question.rules);
+    let block = question.beside.block(&rules);
+    let Some(mut block) = block.filter(|block| receipt.block_hash == Some(block.hash)) else {
+        return Ok(false);
+    };
+    // Its neighbours make the root; this one takes the place of what was told of it before.
+    let neighbours = question.beside.receipts.as_deref();
+    let list = neighbours.and_then(|text| read(text, read_receipt_list)).unwrap_or_default();
+    if set_receipts(&mut block, list).is_ok() && block.has_all_receipts() {
+        let before = verify::verify_receipts(&block, &rules);
+        if before.is_ok_and(|is_proven| is_proven) {
+            set_receipts(&mut block, vec![receipt])?;
+            return verify::verify_receipts(&block, &rules);
+        }
+    }
+    block.receipts.fill(None);
+    set_receipts(&mut block, vec![receipt])?;
+    verify::verify_receipts(&block, &rules)
+}
+
+fn set_receipts(block: &mut Block, receipts: Vec<Receipt>) -> Result<(), Lie> {
+    let told = block.set_receipts(receipts);
+    told.map_err(|error| lie("receipt's transaction", "one of the block", error))
 }
 
 fn receipts(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
@@ -206,13 +259,13 @@ fn receipts(question: &Question<'_>, answer: &[u8]) -> Result<bool, Lie> {
     for receipt in &list {
         is_asked(question.about, receipt.block_number, receipt.block_hash)?;
     }
-    let Some(header) = question.header else { return Ok(false) };
-    if let Some(hash) = header.hash
-        && let Some(other) = list.iter().find(|receipt| receipt.block_hash != Some(hash))
-    {
-        return Err(lie("block hash of a receipt", hash, other.block_hash.unwrap_or_default()));
+    let rules = rules_of_receipts(question.rules);
+    let Some(mut block) = question.beside.block(&rules) else { return Ok(false) };
+    if list.len() != block.txs.len() {
+        return Err(lie("number of receipts", block.txs.len(), list.len()));
     }
-    verify::verify_receipts(&list, header)
+    set_receipts(&mut block, list)?;
+    verify::verify_receipts(&block, &rules)
 }
 
 /// Each log must be of a block that was asked for.
@@ -272,7 +325,8 @@ mod tests {
         let hash = B256::repeat_byte(1);
         let judge = |number: u64, text: &str| {
             let about = About::Blocks { from: number, to: number };
-            let question = Question { checked: Checked::Block, about, rules: &rules, header: None };
+            let (checked, beside) = (Checked::Block, Beside::default());
+            let question = Question { checked, about, rules: &rules, beside };
             check(&question, text.as_bytes())
         };
         let pending = format!(r#"{{"number":"0x5","hash":null,"transactions":["{hash}"]}}"#);

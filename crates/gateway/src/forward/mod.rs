@@ -6,11 +6,14 @@
 
 mod about;
 mod ask;
+mod block_source;
 mod cache;
+mod chain_era;
 mod check;
 mod counts;
 mod in_flight;
 mod node_error;
+mod node_filters;
 mod pin;
 mod quorum;
 mod scope;
@@ -32,12 +35,15 @@ use crate::gateway::ChainNode;
 use crate::methods::{Finality, Method};
 use about::About;
 use ask::Question;
-use cache::{AnswerCache, CacheEra, ChainHead};
+use cache::{AnswerCache, CacheKey, ChainHead};
+use chain_era::ChainEra;
 use check::Checked;
 use in_flight::InFlight;
 use together::Together;
 
+pub(crate) use block_source::BlockSource;
 pub use counts::{Counts, MethodCounts};
+pub(crate) use node_filters::NodeFilters;
 pub use pin::pinned;
 pub use scope::{RequestScope, Source};
 
@@ -59,7 +65,7 @@ pub struct Forwarder {
 pub(crate) struct ForwardedChain {
     pub chain: Arc<Chain>,
     pub pool: Arc<Pool>,
-    era: CacheEra,
+    era: ChainEra,
 }
 
 impl ForwardedChain {
@@ -84,7 +90,7 @@ impl Forwarder {
         let chains = nodes.filter_map(|node| {
             let (chain, pool) = (node.chain.clone(), node.pool.clone()?);
             let id = chain.id;
-            Some((id, Arc::new(ForwardedChain { chain, pool, era: CacheEra::default() })))
+            Some((id, Arc::new(ForwardedChain { chain, pool, era: ChainEra::default() })))
         });
         Forwarder {
             cache: Arc::new(AnswerCache::new(config.cache_bytes_max)),
@@ -98,6 +104,11 @@ impl Forwarder {
     /// None where the chain has no node.
     pub(crate) fn chain(&self, id: ChainId) -> Option<&Arc<ForwardedChain>> {
         self.chains.get(&id)
+    }
+
+    /// New blocks of a chain that nobody stores.
+    pub(crate) fn block_source(&self, chain: &Arc<ForwardedChain>) -> BlockSource {
+        BlockSource::new(chain.clone(), self.cache.clone())
     }
 
     pub fn cache_bytes(&self) -> u64 {
@@ -122,7 +133,13 @@ impl Forwarder {
     ) -> Told {
         let about = About::of(method, params);
         let at = chain.head();
-        let key = self.cache.key((chain.chain.id, method), params, about, (&chain.era, at));
+        let named = (chain.chain.id, method);
+        let mut key = self.cache.key(named, params, about, (&chain.era, at));
+        if key.as_ref().is_some_and(CacheKey::is_of_era) {
+            let is_known = chain.era.look(&chain.pool).await;
+            let again = || self.cache.key(named, params, about, (&chain.era, at));
+            key = is_known.then(again).flatten();
+        }
         if let Some(answer) = key.as_ref().and_then(|key| self.cache.get(key)) {
             return Ok((answer, Source::Cache));
         }
@@ -134,6 +151,7 @@ impl Forwarder {
         let ask = move || async move {
             let question = Question {
                 chain: chain.clone(),
+                cache: cache.clone(),
                 method,
                 about,
                 params,
@@ -176,5 +194,5 @@ fn travels_together(method: &Method, about: About, head: u64) -> bool {
         About::Blocks { from, to } => from == to && to.saturating_add(COMMON_BLOCKS) >= head,
         _ => true,
     };
-    method.handling.may_hedge && is_common
+    method.forwarding.may_hedge && is_common
 }

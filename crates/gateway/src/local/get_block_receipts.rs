@@ -1,16 +1,16 @@
 //! `eth_getBlockReceipts`: all receipts of a block, in order.
 
-use super::question::Named;
-use super::{LocalAnswer, Question};
+use super::store_call::NamedBlock;
+use super::{LocalAnswer, StoreCall};
 use crate::answer::Failure;
 use crate::params::Params;
 
-pub async fn answer(question: &Question<'_>) -> Result<LocalAnswer, Failure> {
-    let params = Params::read(question.params, 1)?;
-    let view = question.view().await?;
-    let named = question.named(&view, &params).await?;
-    let Named::Stored(number) = named else { return Ok(named.not_stored()) };
-    let Some(block) = view.block_with_receipts(question.chain, number).await? else {
+pub async fn answer(call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
+    let params = Params::read(call.params, 1)?;
+    let view = call.view().await?;
+    let named = call.named(&view, &params).await?;
+    let NamedBlock::Stored(number) = named else { return Ok(named.not_stored()) };
+    let Some(block) = view.block_with_receipts(call.chain, number).await? else {
         return Ok(LocalAnswer::AskNode);
     };
     let mut json = Vec::with_capacity(2 + block.receipts.len() * 1024);

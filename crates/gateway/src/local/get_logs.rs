@@ -3,56 +3,56 @@
 use store::{LogsQuery, View};
 
 use super::log_filter::{LogFilter, LogRange};
-use super::question::Named;
-use super::{LocalAnswer, Question};
+use super::store_call::NamedBlock;
+use super::{LocalAnswer, StoreCall};
 use crate::answer::Failure;
 use crate::params::{BlockTag, Params};
 
-pub async fn answer(question: &Question<'_>) -> Result<LocalAnswer, Failure> {
-    let params = Params::read(question.params, 1)?;
-    logs_of(question, LogFilter::read(params.raw(0), question.config)?).await
+pub async fn answer(call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
+    let params = Params::read(call.params, 1)?;
+    logs_of(call, LogFilter::read(params.raw(0), call.config)?).await
 }
 
-pub async fn logs_of(question: &Question<'_>, filter: LogFilter) -> Result<LocalAnswer, Failure> {
-    let view = question.view().await?;
-    let Some((from, to)) = range(question, &view, &filter).await? else {
+pub async fn logs_of(call: &StoreCall<'_>, filter: LogFilter) -> Result<LocalAnswer, Failure> {
+    let view = call.view().await?;
+    let Some((from, to)) = range(call, &view, &filter).await? else {
         return Ok(LocalAnswer::AskNode);
     };
-    logs(question, &view, filter, (from, to)).await
+    logs(call, &view, filter, (from, to)).await
 }
 
 /// The blocks to look at, if all of them are stored with their receipts.
 async fn range(
-    question: &Question<'_>,
+    call: &StoreCall<'_>,
     view: &View,
     filter: &LogFilter,
 ) -> Result<Option<(u64, u64)>, Failure> {
     let (from, to) = match &filter.range {
-        LogRange::Block(hash) => match question.of_hash(view, *hash).await? {
-            Named::Stored(number) => (number, number),
-            Named::Absent => return Err(Failure::new(-32000, "unknown block")),
-            Named::Unknown => return Ok(None),
+        LogRange::Block(hash) => match call.of_hash(view, *hash).await? {
+            NamedBlock::Stored(number) => (number, number),
+            NamedBlock::Absent => return Err(Failure::new(-32000, "unknown block")),
+            NamedBlock::Unknown => return Ok(None),
         },
         LogRange::Blocks { from, to } => {
-            let ends = (end(question, view, from).await?, end(question, view, to).await?);
+            let ends = (end(call, view, from).await?, end(call, view, to).await?);
             let (Some(from), Some(to)) = ends else { return Ok(None) };
             if from > to {
                 return Err(Failure::new(-32602, "invalid block range params"));
             }
-            let newest = view.coverage(question.chain).await?.newest();
-            if !question.head.has_nodes() && newest.is_some_and(|newest| to > newest) {
+            let newest = view.coverage(call.chain).await?.newest();
+            if !call.head.has_nodes() && newest.is_some_and(|newest| to > newest) {
                 let why = "block range extends beyond current head block";
                 return Err(Failure::new(-32602, why));
             }
             (from, to)
         }
     };
-    let is_stored = view.coverage(question.chain).await?.covers(from, to)
-        && view.first_receiptless(question.chain, from, to).await?.is_none();
+    let is_stored = view.coverage(call.chain).await?.covers(from, to)
+        && view.first_receiptless(call.chain, from, to).await?.is_none();
     if !is_stored {
         return Ok(None);
     }
-    let (blocks, max) = ((to - from).saturating_add(1), question.config.logs_blocks_max);
+    let (blocks, max) = ((to - from).saturating_add(1), call.config.logs_blocks_max);
     if blocks > max {
         let range = format!("fromBlock {from:#x} to toBlock {to:#x}");
         let why = format!(
@@ -63,25 +63,25 @@ async fn range(
     Ok(Some((from, to)))
 }
 
-async fn end(question: &Question<'_>, view: &View, tag: &BlockTag) -> Result<Option<u64>, Failure> {
+async fn end(call: &StoreCall<'_>, view: &View, tag: &BlockTag) -> Result<Option<u64>, Failure> {
     if let BlockTag::Number(number) = tag {
         return Ok(Some(*number));
     }
-    Ok(match question.of_tag(view, *tag).await? {
-        Named::Stored(number) => Some(number),
-        Named::Absent | Named::Unknown => None,
+    Ok(match call.of_tag(view, *tag).await? {
+        NamedBlock::Stored(number) => Some(number),
+        NamedBlock::Absent | NamedBlock::Unknown => None,
     })
 }
 
 async fn logs(
-    question: &Question<'_>,
+    call: &StoreCall<'_>,
     view: &View,
     filter: LogFilter,
     (from_block, to_block): (u64, u64),
 ) -> Result<LocalAnswer, Failure> {
-    let max = question.config.logs_max;
+    let max = call.config.logs_max;
     let LogFilter { addresses, topics, .. } = filter;
-    let chain = question.chain;
+    let chain = call.chain;
     let limit = max.saturating_add(1);
     let query = LogsQuery { chain, from_block, to_block, addresses, topics, limit };
     let page = view.logs(&query).await?;

@@ -9,7 +9,7 @@ pub struct Method {
     pub place: Place,
     pub finality: Finality,
     pub block: BlockParam,
-    pub handling: Handling,
+    pub forwarding: Forwarding,
 }
 
 /// Where an answer is looked for first. Each place but `Here` falls back to the ones below it.
@@ -58,7 +58,7 @@ pub enum BlockParam {
 
 /// What may be done with a call on its way to the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Handling {
+pub struct Forwarding {
     /// A second node may be asked while the first is slow.
     pub may_hedge: bool,
     /// Another node may be asked after the first failed.
@@ -69,15 +69,15 @@ pub struct Handling {
     pub writes: bool,
 }
 
-impl Handling {
+impl Forwarding {
     /// A question any node answers quickly.
-    pub const READ: Handling =
-        Handling { may_hedge: true, may_retry: true, may_split: false, writes: false };
+    pub const READ: Forwarding =
+        Forwarding { may_hedge: true, may_retry: true, may_split: false, writes: false };
     /// A question that costs a node much: not asked twice at the same time.
-    pub const HEAVY: Handling = Handling { may_hedge: false, ..Handling::READ };
+    pub const HEAVY: Forwarding = Forwarding { may_hedge: false, ..Forwarding::READ };
     /// A question about a range of blocks.
-    pub const RANGE: Handling = Handling { may_split: true, ..Handling::HEAVY };
+    pub const RANGE: Forwarding = Forwarding { may_split: true, ..Forwarding::HEAVY };
     /// What acts.
-    pub const WRITE: Handling =
-        Handling { may_hedge: false, may_retry: false, may_split: false, writes: true };
+    pub const WRITE: Forwarding =
+        Forwarding { may_hedge: false, may_retry: false, may_split: false, writes: true };
 }

@@ -3,7 +3,7 @@
 mod method;
 mod table;
 
-pub use method::{BlockParam, Finality, Handling, Method, Place};
+pub use method::{BlockParam, Finality, Forwarding, Method, Place};
 pub use table::METHODS;
 
 use crate::config::Config;
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn rows_do_not_contradict_themselves() {
         for method in METHODS {
-            let Handling { may_hedge, may_retry, may_split, writes } = method.handling;
+            let Forwarding { may_hedge, may_retry, may_split, writes } = method.forwarding;
             let name = method.name;
             assert!(!writes || !(may_hedge || may_retry || may_split), "{name} acts twice");
             assert_eq!(writes, name.starts_with("eth_send"), "{name}");
@@ -112,6 +112,6 @@ mod tests {
             assert_eq!(route(name, &strict), Route::Refused, "{name}");
         }
         let sends = find("eth_sendRawTransaction").unwrap();
-        assert!(sends.handling.writes);
+        assert!(sends.forwarding.writes);
     }
 }

@@ -1,6 +1,6 @@
 //! The methods that are offered, one row each. What is not here does not exist, unless `gateway.allow` names it.
 //!
-//! Costs are the live service's price list. A row: name, cost, place, finality, block, handling. Left out on purpose:
+//! Costs are the live service's price list. A row: name, cost, place, finality, block, forwarding. Left out on purpose:
 //! what needs a node's own keys (`eth_sign…`, `eth_sendTransaction`, `eth_fillTransaction`), mines or steers
 //! (`engine_`, `admin_`, `miner_`, `testing_` …), reads the node's files (`debug_traceBlockFromFile`), or hands out
 //! the whole pool of pending transactions (`txpool_content`, `txpool_inspect`).
@@ -8,12 +8,12 @@
 use super::method::BlockParam::{self, Filter, Hash, Number, NumberOrHash, TxHash};
 use super::method::Finality::{self, Block, Constant, Head, Node, Transaction};
 use super::method::Place::{self, Cache, Forward, Here, Store};
-use super::method::{Handling, Method};
+use super::method::{Forwarding, Method};
 
-const READ: Handling = Handling::READ;
-const HEAVY: Handling = Handling::HEAVY;
-const RANGE: Handling = Handling::RANGE;
-const WRITE: Handling = Handling::WRITE;
+const READ: Forwarding = Forwarding::READ;
+const HEAVY: Forwarding = Forwarding::HEAVY;
+const RANGE: Forwarding = Forwarding::RANGE;
+const WRITE: Forwarding = Forwarding::WRITE;
 const NO: BlockParam = BlockParam::None;
 
 const fn row(
@@ -21,9 +21,9 @@ const fn row(
     cost: u32,
     (place, finality): (Place, Finality),
     block: BlockParam,
-    handling: Handling,
+    forwarding: Forwarding,
 ) -> Method {
-    Method { name, cost, place, finality, block, handling }
+    Method { name, cost, place, finality, block, forwarding }
 }
 
 /// Sorted by name.

@@ -17,7 +17,7 @@ fn gateway(folder: &std::path::Path) -> Gateway {
     let store = block_on(store::Store::open(&store::Options::new(folder), |_| {})).unwrap();
     let table = ChainTable::builtin().unwrap();
     let chain = std::sync::Arc::new(table.find("eth").unwrap().clone());
-    Gateway::new(Config::default(), store, [ChainNode { chain, pool: None }])
+    Gateway::new(Config::default(), store, [ChainNode { chain, pool: None, is_ingested: false }])
 }
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {

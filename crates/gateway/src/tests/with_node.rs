@@ -65,7 +65,7 @@ async fn rig(config: Config, pool: PoolConfig) -> Rig {
         config: PoolConfig { backoff_min_ms: 20, attempts_max: 1, ..pool },
         poll_interval: Duration::from_secs(600),
     });
-    let node_of = ChainNode { chain, pool: Some(pool.unwrap()) };
+    let node_of = ChainNode { chain, pool: Some(pool.unwrap()), is_ingested: true };
     Rig { gateway: Gateway::new(config, store, [node_of]), node, _folder: folder }
 }
 

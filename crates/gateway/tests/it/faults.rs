@@ -74,6 +74,8 @@ fn rows() -> Vec<Row> {
         row("lie: parent", lie(Tamper::WrongParent)),
         row("lie: log missing", lie(Tamper::DroppedLog)),
         row("lie: log data", lie(Tamper::ChangedLogData)),
+        row("lie: receipts of others", lie(Tamper::SwappedReceipts)),
+        row("lie: every sender", lie(Tamper::EverySender)),
     ]
 }
 

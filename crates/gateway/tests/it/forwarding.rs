@@ -16,13 +16,8 @@ async fn one_node(blocks: u64) -> (Rig, SimNode) {
     (rig, node)
 }
 
-/// Nobody is asked for its head meanwhile, so that the first node is the first to be asked.
-async fn unpolled(config: Config, nodes: [&SimNode; 2]) -> Rig {
-    let pool = rpc::PoolConfig { poll_ms: Some(60_000), ..pool_config() };
-    let rig = rig_with(config, pool, &nodes.map(SimNode::url)).await;
-    rig.all_healthy().await;
-    rig
-}
+/// Asking so often, each of two nodes is the first to be asked at some time.
+const ASKED_MAX: usize = 100_000;
 
 #[tokio::test]
 async fn equal_calls_at_the_same_time_are_asked_once_and_each_gets_its_own_id() {
@@ -62,6 +57,22 @@ async fn an_answer_that_cannot_change_is_given_again_whatever_the_id() {
     assert!(node.faults.requests("eth_getBlockByNumber") >= 3);
     let status = rig.gateway.forwarder.counts.status();
     assert_eq!((status["eth_getBlockByNumber"].cache, status["eth_getBlockByNumber"].node), (1, 3));
+}
+
+#[tokio::test]
+async fn nothing_is_kept_of_a_dev_chain_that_started_over_and_is_longer_by_now() {
+    let (rig, node) = one_node(30).await;
+    let ask = async || rig.ask("eth_getBlockByNumber", json!(["0x5", false])).await;
+    let before = ask().await["result"]["hash"].clone();
+    let address = node.address();
+    node.stop().await;
+    let other = testkit::shared(testkit::SimConfig::seeded(8));
+    testkit::write(&other).extend(60);
+    let expected = testkit::read(&other).block(5).unwrap().hash.to_string();
+    assert_ne!(before, expected);
+    let _node = SimNode::start_on(other, address).await.unwrap();
+    eventually("the new chain is seen", || rig.pool.head_number() == 60).await;
+    assert_eq!(ask().await["result"]["hash"], expected);
 }
 
 #[tokio::test]
@@ -134,6 +145,32 @@ async fn logs_of_a_range_that_is_too_wide_are_asked_in_parts() {
 }
 
 #[tokio::test]
+async fn logs_of_a_node_that_has_not_seen_the_end_of_the_range_are_not_told() {
+    let chain = simulated(40);
+    let nodes = [node(&chain).await, node(&chain).await];
+    let rig = rig(Config::default(), &nodes.each_ref().map(SimNode::url)).await;
+    rig.all_healthy().await;
+    // Whichever is asked first is behind, and nobody has noticed yet.
+    let behind = Rule::new(Fault::Lag(30)).on_methods(["eth_getLogs", "eth_blockNumber"]);
+    let behind = behind.times_shared(2);
+    for node in &nodes {
+        node.faults.add(behind.clone());
+    }
+    let params = json!([{ "fromBlock": "0x1", "toBlock": "0x1b" }]);
+    let told = rig.ask("eth_getLogs", params).await;
+    let newest = told["result"].as_array().unwrap().last().unwrap();
+    assert_eq!(newest["blockNumber"], "0x1b");
+    assert_eq!(nodes.each_ref().map(|node| node.faults.requests("eth_getLogs")), [1, 1]);
+    // Where all of them are, what they know is told.
+    for node in &nodes {
+        node.faults.add(Rule::new(Fault::Lag(35)).on_methods(["eth_getLogs", "eth_blockNumber"]));
+    }
+    let params = json!([{ "fromBlock": "0x1", "toBlock": "0x1c" }]);
+    let told = rig.ask("eth_getLogs", params).await;
+    assert!(!told["result"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn a_call_at_an_old_block_goes_to_a_node_that_has_its_state() {
     let chain = simulated(40);
     let (pruned, archive) = (node(&chain).await, node(&chain).await);
@@ -146,15 +183,25 @@ async fn a_call_at_an_old_block_goes_to_a_node_that_has_its_state() {
             .await;
     rig.all_healthy().await;
     let wallet = format!("{:#x}", testkit::read(&chain).actors().wallets[0].address);
-    for number in [9, 8, 7, 6, 5] {
+    let asked = |node: &SimNode| node.faults.requests("eth_getBalance");
+    let balance = async |number: u64| {
         let answer = rig.ask("eth_getBalance", json!([wallet, format!("{number:#x}")])).await;
         assert!(answer["result"].is_string(), "{answer}");
+    };
+    // Whichever is asked first at first.
+    for _ in 0..ASKED_MAX {
+        balance(10).await;
+        if asked(&pruned) > 0 {
+            break;
+        }
     }
-    assert_eq!(pruned.faults.requests("eth_getBalance"), 1, "once is enough to know");
-    rig.ask("eth_getBalance", json!([wallet, "0x1e"])).await;
-    let asked =
-        pruned.faults.requests("eth_getBalance") + archive.faults.requests("eth_getBalance");
-    assert_eq!(asked, 7);
+    for number in [9, 8, 7, 6, 5] {
+        balance(number).await;
+    }
+    assert_eq!(asked(&pruned), 1, "once is enough to know");
+    let before = asked(&pruned) + asked(&archive);
+    balance(30).await;
+    assert_eq!(asked(&pruned) + asked(&archive), before + 1);
 }
 
 #[tokio::test]
@@ -164,12 +211,25 @@ async fn a_node_that_lies_is_shown_with_evidence_and_asked_no_more_by_clients() 
     let rig =
         rig(Config { cache_bytes_max: 0, ..Config::default() }, &[liar.url(), honest.url()]).await;
     rig.all_healthy().await;
-    liar.faults.add(Rule::from(Tamper::ChangedTimestamp).on_methods(["eth_getBlockByHash"]));
+    let lie = Rule::from(Tamper::ChangedTimestamp).on_methods(["eth_getBlockByHash"]);
+    liar.faults.add(lie.on_blocks(3..=9));
     let hash = |number: u64| testkit::read(&chain).block(number).unwrap().hash.to_string();
-    for number in 3..9 {
-        let answer = rig.ask("eth_getBlockByHash", json!([hash(number), false])).await;
+    let ask = async |number: u64| {
+        let answer = rig.ask("eth_getBlockByHash", json!([hash(number), true])).await;
         assert_eq!(answer["result"]["hash"], hash(number));
+    };
+    // Whichever is asked first at first.
+    for _ in 0..ASKED_MAX {
+        ask(3).await;
+        if !rig.pool.status().upstreams[0].evidence.is_empty() {
+            break;
+        }
     }
+    let asked = liar.faults.requests("eth_getBlockByHash");
+    for number in 4..9 {
+        ask(number).await;
+    }
+    assert_eq!(liar.faults.requests("eth_getBlockByHash"), asked);
     let status = rig.pool.status();
     assert!(!status.upstreams[0].evidence.is_empty());
     assert!(status.upstreams[0].clients_avoid_for_ms.is_some());
@@ -180,18 +240,27 @@ async fn a_node_that_lies_is_shown_with_evidence_and_asked_no_more_by_clients() 
 async fn hashes_of_a_block_that_is_named_by_its_own_are_proven_too() {
     let chain = simulated(30);
     let (liar, honest) = (node(&chain).await, node(&chain).await);
-    let rig = unpolled(Config::default(), [&liar, &honest]).await;
-    liar.faults.add(Rule::from(Tamper::DroppedTransaction).on_methods(["eth_getBlockByHash"]));
+    let config = Config { cache_bytes_max: 0, ..Config::default() };
+    let rig = rig(config, &[liar.url(), honest.url()]).await;
+    rig.all_healthy().await;
     let (hash, txs): (String, Vec<String>) = {
         let chain = testkit::read(&chain);
         let block = chain.block(9).unwrap();
         (block.hash.to_string(), block.txs.iter().map(|tx| tx.hash.to_string()).collect())
     };
-    let answer = rig.ask("eth_getBlockByHash", json!([hash, false])).await;
-    assert_eq!(answer["result"]["transactions"], json!(txs));
     let direct = rig.ask("eth_getBlockByNumber", json!(["0x9", false])).await;
-    assert_eq!(answer["result"], direct["result"], "as a node writes it");
-    assert!(!rig.pool.status().upstreams[0].evidence.is_empty());
+    let lie = Rule::from(Tamper::DroppedTransaction).on_methods(["eth_getBlockByHash"]);
+    liar.faults.add(lie.on_block(9));
+    let is_caught = || !rig.pool.status().upstreams[0].evidence.is_empty();
+    for _ in 0..ASKED_MAX {
+        let answer = rig.ask("eth_getBlockByHash", json!([hash, false])).await;
+        assert_eq!(answer["result"]["transactions"], json!(txs));
+        assert_eq!(answer["result"], direct["result"], "as a node writes it");
+        if is_caught() {
+            break;
+        }
+    }
+    assert!(is_caught());
 }
 
 #[tokio::test]
@@ -212,25 +281,26 @@ async fn what_the_only_node_refuses_is_told_in_its_own_words_in_a_batch_too() {
 #[tokio::test]
 async fn a_transaction_whose_node_broke_off_is_sent_to_another_and_is_known_there() {
     let chain = simulated(30);
-    let (breaks, knows) = (node(&chain).await, node(&chain).await);
-    let sent = ["eth_sendRawTransaction"];
-    breaks.faults.add(Rule::new(Fault::BrokenBody).on_methods(sent));
+    let nodes = [node(&chain).await, node(&chain).await];
+    let sent = "eth_sendRawTransaction";
+    // Whichever is asked first breaks off, and the other one has it by then.
+    let breaks_off = Rule::new(Fault::BrokenBody).on_methods([sent]).times_shared(1);
     let known = Fault::RpcError { code: -32000, message: "already known".into() };
-    knows.faults.add(Rule::new(known).on_methods(sent));
-    let rig = unpolled(Config::default(), [&breaks, &knows]).await;
+    for node in &nodes {
+        node.faults.add(breaks_off.clone());
+        node.faults.add(Rule::new(known.clone()).on_methods([sent]));
+    }
+    let rig = rig(Config::default(), &nodes.each_ref().map(SimNode::url)).await;
+    rig.all_healthy().await;
     let raw = "0x02f8";
-    let answer = rig.ask(sent[0], json!([raw])).await;
+    let answer = rig.ask(sent, json!([raw])).await;
     let hash = alloy_primitives::keccak256([0x02, 0xf8]).to_string();
     assert_eq!(answer["result"], hash);
-    assert_eq!((breaks.faults.requests(sent[0]), knows.faults.requests(sent[0])), (1, 1));
-    // Nobody broke off: what the node says is told.
-    breaks.faults.clear();
-    breaks.faults.add(
-        Rule::new(Fault::RpcError { code: -32000, message: "already known".into() })
-            .on_methods(sent),
-    );
-    let answer = rig.ask(sent[0], json!([raw])).await;
+    assert_eq!(nodes.each_ref().map(|node| node.faults.requests(sent)), [1, 1]);
+    // Nobody breaks off any more: what the node says is told.
+    let answer = rig.ask(sent, json!([raw])).await;
     assert_eq!(answer["error"]["message"], "already known");
+    assert_eq!(nodes.iter().map(|node| node.faults.requests(sent)).sum::<u64>(), 3);
 }
 
 #[tokio::test]
@@ -241,7 +311,8 @@ async fn a_method_that_is_allowed_by_name_is_asked_of_one_node_once() {
         node.faults.add(Rule::new(Fault::BrokenBody).on_methods(["anvil_mine"]));
     }
     let config = Config { allow: vec!["anvil_*".into()], ..Config::default() };
-    let rig = unpolled(config, [&first, &second]).await;
+    let rig = rig(config, &[first.url(), second.url()]).await;
+    rig.all_healthy().await;
     assert_eq!(rig.ask("anvil_mine", json!([])).await["error"]["code"], -32603);
     assert_eq!(
         first.faults.requests("anvil_mine") + second.faults.requests("anvil_mine"),

@@ -7,5 +7,7 @@
 )]
 
 mod faults;
+mod feed;
 mod forwarding;
+mod receipts;
 mod setup;

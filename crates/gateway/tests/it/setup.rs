@@ -77,7 +77,7 @@ pub async fn rig_with(config: Config, pool: PoolConfig, urls: &[String]) -> Rig 
     let store = store::Store::open(&store::Options::new(folder.path()), |_| {}).await.unwrap();
     let mut head_account = JoinSet::new();
     head_account.spawn(gateway::keep_head_account(pool.clone(), chain.clone()));
-    let node = ChainNode { chain, pool: Some(pool.clone()) };
+    let node = ChainNode { chain, pool: Some(pool.clone()), is_ingested: false };
     let gateway = Gateway::new(config, store, [node]);
     Rig { gateway, pool, _head_account: head_account, _folder: folder }
 }

@@ -154,9 +154,19 @@ struct Built<'a> {
 async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<Parts> {
     let Built { table, chains, redecode, problems, streams, tasks } = built;
     let prometheus = telemetry::metrics(tasks)?;
+    let is_off = |id| {
+        settings.chains.iter().any(|(name, section)| {
+            let is_it = chains::find(&table, name).is_ok_and(|chain| chain.id == id);
+            is_it && !section.ingest.is_on()
+        })
+    };
     let nodes = chains
         .iter()
-        .map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone() })
+        .map(|c| ChainNode {
+            chain: c.chain.clone(),
+            pool: c.pool.clone(),
+            is_ingested: !is_off(c.chain.id),
+        })
         .collect::<Vec<_>>();
     let bootstrap = &settings.auth.bootstrap_key;
     let keys = KeyRing::open(store, bootstrap, settings.api.units_per_second).await?;

@@ -28,6 +28,7 @@ mod coverage;
 mod demo;
 mod disk_trouble;
 mod execution_apis;
+mod forwarded_chain;
 mod json_rpc_edges;
 mod kill_nine;
 mod ledger;

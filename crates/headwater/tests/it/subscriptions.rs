@@ -16,7 +16,7 @@ use crate::world::{Live, SLUG};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Socket {
+pub struct Socket {
     stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
     /// Events that came between answers, by subscription.
     told: HashMap<String, Vec<Value>>,
@@ -24,7 +24,11 @@ struct Socket {
 
 impl Socket {
     async fn open(live: &Live) -> Self {
-        let url = format!("{}/{SLUG}/{KEY}", live.server.url().replace("http://", "ws://"));
+        Self::open_at(live.server.url()).await
+    }
+
+    pub async fn open_at(server: &str) -> Self {
+        let url = format!("{}/{SLUG}/{KEY}", server.replace("http://", "ws://"));
         let (stream, _) = connect_async(url).await.unwrap();
         Socket { stream, told: HashMap::new() }
     }
@@ -63,13 +67,13 @@ impl Socket {
         self.answer().await
     }
 
-    async fn subscribe(&mut self, params: Value) -> String {
+    pub async fn subscribe(&mut self, params: Value) -> String {
         let answer = self.call("eth_subscribe", params).await;
         answer["result"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 
     /// So many events of a subscription.
-    async fn events(&mut self, id: &str, count: usize) -> Vec<Value> {
+    pub async fn events(&mut self, id: &str, count: usize) -> Vec<Value> {
         while self.told.get(id).map_or(0, Vec::len) < count {
             let message = self.receive().await;
             let params = &message["params"];

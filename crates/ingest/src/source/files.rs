@@ -39,11 +39,11 @@ pub enum BlockFileError {
 /// The records of one file, read as they are asked for.
 pub struct Records {
     path: PathBuf,
-    content: Content,
+    content: RlpContent,
     record: usize,
 }
 
-enum Content {
+enum RlpContent {
     Texts(RecordTexts<Box<dyn BufRead + Send>>),
     Blocks(Box<dyn Iterator<Item = Result<Block, RlpError>> + Send>),
 }
@@ -62,12 +62,12 @@ pub fn open(path: &Path) -> Result<Records, BlockFileError> {
         (name, Box::new(file))
     };
     let reader: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(1 << 16, reader));
-    let texts = |reader, form| Content::Texts(RecordTexts::new(reader, form, RECORD_BYTES_MAX));
+    let texts = |reader, form| RlpContent::Texts(RecordTexts::new(reader, form, RECORD_BYTES_MAX));
     let content = match Path::new(name).extension().and_then(|e| e.to_str()) {
         Some("jsonl" | "ndjson") => texts(reader, FileLayout::Lines),
         Some("json") => texts(reader, FileLayout::Document),
-        Some("rlp") => Content::Blocks(Box::new(RlpBlocks::new(reader, RECORD_BYTES_MAX))),
-        Some("era1") => Content::Blocks(Box::new(Era1Blocks::new(reader, RECORD_BYTES_MAX))),
+        Some("rlp") => RlpContent::Blocks(Box::new(RlpBlocks::new(reader, RECORD_BYTES_MAX))),
+        Some("era1") => RlpContent::Blocks(Box::new(Era1Blocks::new(reader, RECORD_BYTES_MAX))),
         _ => return Err(unknown()),
     };
     Ok(Records { path: path.to_owned(), content, record: 0 })
@@ -79,8 +79,8 @@ impl Iterator for Records {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let texts = match &mut self.content {
-                Content::Texts(texts) => texts,
-                Content::Blocks(blocks) => {
+                RlpContent::Texts(texts) => texts,
+                RlpContent::Blocks(blocks) => {
                     let next = blocks.next()?;
                     self.record += 1;
                     return Some(next.map_err(|error| self.rlp_error(error)));

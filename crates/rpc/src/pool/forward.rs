@@ -5,7 +5,7 @@
 //! is for whoever asked to judge: it asks again with `not`, and says so (`Pool::distrust`).
 
 use super::ask::{AGAIN_AFTER, another_may_know, first_pick, nobody};
-use super::pick::Needs;
+use super::pick::{ClientRank, Needs};
 use super::shared::{Choice, Shared};
 use crate::bound::Bound;
 use crate::budget::ByteBudget;
@@ -16,6 +16,7 @@ use crate::upstream::Asking;
 use crate::upstream_id::UpstreamId;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use model::raw::json_value::JsonValue;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -78,6 +79,26 @@ pub async fn forward(shared: &Shared, forward: Forward<'_>) -> Result<Forwarded,
     match Course::new(shared, &calls, route, batch).run().await {
         Ok(together) => only(shared, together),
         Err(error) => refusal(shared, error),
+    }
+}
+
+/// One call, and how far the node that answered it had come: both in one request where it takes batches, so
+/// that it is the same node behind an address of several.
+pub async fn forward_with_head(
+    shared: &Shared,
+    forward: Forward<'_>,
+) -> Result<(Forwarded, Option<u64>), Error> {
+    let Forward { call, batch, route } = forward;
+    let calls = [call, Call::block_number()];
+    let course = Course { is_one_question: true, ..Course::new(shared, &calls, route, batch) };
+    match course.run().await {
+        Ok(together) => {
+            let head = together.answers.get(1).and_then(|answer| answer.as_ref().ok());
+            let head = head.and_then(|answer| u64::read_json(answer.json()));
+            let head = head.map(|(head, _)| head);
+            Ok((only(shared, together)?, head))
+        }
+        Err(error) => refusal(shared, error).map(|forwarded| (forwarded, None)),
     }
 }
 
@@ -170,6 +191,8 @@ struct Course<'a> {
     calls: &'a [Call],
     route: Route<'a>,
     asking: Asking<'a>,
+    /// The first call is all that was wanted: what one node refuses is asked of others.
+    is_one_question: bool,
     tried: Vec<UpstreamId>,
     trials: u32,
     /// Under way, with when they began.
@@ -201,6 +224,7 @@ impl<'a> Course<'a> {
             calls,
             route,
             asking,
+            is_one_question: calls.len() == 1,
             tried,
             trials: 0,
             running,
@@ -289,8 +313,15 @@ impl<'a> Course<'a> {
 
     fn hedge(&self) -> Option<UpstreamId> {
         let choice = Choice { needs: &self.route.needs, lane: self.asking.lane };
-        let id = self.shared.pick(choice, &self.avoid())?;
-        self.shared.hedges.spend().then_some(id)
+        let id = self.shared.best(choice, &self.avoid())?;
+        let (member, now) = (self.shared.member(id)?, Instant::now());
+        let mut record = member.clients();
+        // Who is ill, lies or lacks what is asked for would be asked for nothing.
+        if !ClientRank::of(&record, choice.needs, now).is_fit() || !self.shared.hedges.spend() {
+            return None;
+        }
+        record.begin_trial(now);
+        Some(id)
     }
 
     /// `Some` when this answer is final; an error only when no other node could do better.
@@ -302,8 +333,8 @@ impl<'a> Course<'a> {
         match result {
             Ok(answers) => {
                 self.learn_reach(id, &answers);
-                let is_single = self.calls.len() == 1;
-                let is_final = !is_single || !answers.iter().any(another_may_know);
+                let is_final =
+                    !self.is_one_question || !answers.first().is_some_and(another_may_know);
                 let together = ForwardedTogether { upstream: id, answers };
                 if is_final {
                     // Whoever is still at it was asked first, and is slower.

@@ -10,6 +10,7 @@ mod condition;
 mod forward;
 mod health;
 mod hedges;
+mod pending;
 mod pick;
 mod shared;
 mod standing;
@@ -21,6 +22,7 @@ pub use ask::{Fetch, Fetched, Plan};
 pub use condition::Evidence;
 pub use forward::{Forward, Forwarded, ForwardedTogether, Repeat, Route};
 pub use health::State;
+pub use pending::PendingTransactions;
 pub use pick::{Needs, RECENT_BLOCKS};
 pub use status::{
     ErrorStatus, EvidenceStatus, HeadStatus, MethodStatus, PoolStatus, UpstreamStatus,
@@ -97,6 +99,14 @@ impl Pool {
         forward::forward(&self.shared, forward.into()).await
     }
 
+    /// The same, with the head of the node that answered, where it said so.
+    pub async fn forward_with_head(
+        &self,
+        forward: impl Into<Forward<'_>>,
+    ) -> Result<(Forwarded, Option<u64>), Error> {
+        forward::forward_with_head(&self.shared, forward.into()).await
+    }
+
     /// Several calls of a user, answered by one upstream. What it refuses is not asked of another.
     pub async fn forward_together(
         &self,
@@ -115,6 +125,11 @@ impl Pool {
         repeat: Repeat,
     ) -> Result<Forwarded, Error> {
         forward::forward_once(&self.shared, forward.into(), repeat).await
+    }
+
+    /// Pending transactions, whole or by their hashes, as an upstream that has a socket tells them.
+    pub async fn pending_transactions(&self, whole: bool) -> Result<PendingTransactions, Error> {
+        pending::subscribe(&self.shared, whole).await
     }
 
     /// Whether any upstream that is not left out fits these needs now.
@@ -154,6 +169,11 @@ impl Pool {
     /// machine or in the private network, and their block 0 is not the public chain's.
     pub fn is_dev_chain(&self, genesis: B256) -> bool {
         self.shared.is_dev_chain(genesis)
+    }
+
+    /// Whether all of its nodes are on this machine or in the private network, as those of dev chains are.
+    pub fn are_all_near(&self) -> bool {
+        self.shared.are_all_near()
     }
 
     /// The oldest block that an upstream in use can trace; none where none traces.

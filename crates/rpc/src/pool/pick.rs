@@ -43,6 +43,10 @@ impl ClientRank {
             cost_class: record.cost_class(now),
         }
     }
+
+    pub fn is_fit(&self) -> bool {
+        !self.is_open && !self.lacks_state
+    }
 }
 
 pub struct Candidate<'a> {

@@ -144,9 +144,11 @@ impl Shared {
     pub fn is_dev_chain(&self, genesis: B256) -> bool {
         let conditions = self.lock();
         let mut known = conditions.iter().filter_map(|condition| condition.genesis).peekable();
-        known.peek().is_some()
-            && known.all(|other| other != genesis)
-            && self.members.iter().all(|member| member.upstream.is_near)
+        known.peek().is_some() && known.all(|other| other != genesis) && self.are_all_near()
+    }
+
+    pub fn are_all_near(&self) -> bool {
+        self.members.iter().all(|member| member.upstream.is_near)
     }
 
     pub fn traceable_from(&self) -> Option<u64> {

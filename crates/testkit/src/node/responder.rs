@@ -189,6 +189,7 @@ fn refusal(call: &Call, faults: &[Fault]) -> Option<Reply> {
     faults.iter().find_map(|fault| match fault {
         Fault::NoMethod => Some(Reply::no_method(&call.method)),
         Fault::NotFound => Some(Reply::or_null(None)),
+        Fault::Reply(json) => Some(Reply::Result(json.clone().into())),
         Fault::RpcError { code, message } => Some(Reply::error(*code, message.clone())),
         Fault::WrongChainId(id) if call.method == "eth_chainId" => {
             Some(Reply::quantity((*id).into()))

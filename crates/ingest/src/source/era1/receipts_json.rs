@@ -5,7 +5,7 @@ use model::raw::Malformed;
 use serde_json::{Value, json};
 
 use super::wrong;
-use crate::source::rlp::{Content, Item};
+use crate::source::rlp::{Item, RlpContent};
 
 /// One for each transaction of the block.
 pub fn receipts_json(encoded: &[u8], block: &Value) -> Result<Vec<Value>, Malformed> {
@@ -30,8 +30,8 @@ struct Sums {
 fn receipt_json(item: &Item, tx: &Value, sums: &mut Sums) -> Result<Value, Malformed> {
     let typed;
     let fields = match item.content {
-        Content::List(ref fields) => fields.as_slice(),
-        Content::Bytes(bytes) => {
+        RlpContent::List(ref fields) => fields.as_slice(),
+        RlpContent::Bytes(bytes) => {
             typed = Item::read(bytes.get(1..).unwrap_or_default())?;
             typed.list()?
         }

@@ -11,11 +11,11 @@ const DEPTH_MAX: usize = 16;
 pub struct Item<'a> {
     /// With what says its length.
     pub encoded: &'a [u8],
-    pub content: Content<'a>,
+    pub content: RlpContent<'a>,
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Content<'a> {
+pub enum RlpContent<'a> {
     Bytes(&'a [u8]),
     List(Vec<Item<'a>>),
 }
@@ -39,27 +39,27 @@ impl<'a> Item<'a> {
         *rest = rest.get(header.payload_length..).unwrap_or_default();
         let encoded = start.get(..start.len() - rest.len()).unwrap_or_default();
         if !header.list {
-            return Ok(Item { encoded, content: Content::Bytes(payload) });
+            return Ok(Item { encoded, content: RlpContent::Bytes(payload) });
         }
         let Some(depth) = depth.checked_sub(1) else { return Err(malformed("too deep")) };
         let (mut inner, mut items) = (payload, Vec::new());
         while !inner.is_empty() {
             items.push(Self::take(&mut inner, depth)?);
         }
-        Ok(Item { encoded, content: Content::List(items) })
+        Ok(Item { encoded, content: RlpContent::List(items) })
     }
 
     pub fn list(&self) -> Result<&[Item<'a>], Malformed> {
         match &self.content {
-            Content::List(items) => Ok(items),
-            Content::Bytes(_) => Err(malformed("bytes in the place of a list")),
+            RlpContent::List(items) => Ok(items),
+            RlpContent::Bytes(_) => Err(malformed("bytes in the place of a list")),
         }
     }
 
     pub fn bytes(&self) -> Result<&'a [u8], Malformed> {
         match self.content {
-            Content::Bytes(bytes) => Ok(bytes),
-            Content::List(_) => Err(malformed("a list in the place of bytes")),
+            RlpContent::Bytes(bytes) => Ok(bytes),
+            RlpContent::List(_) => Err(malformed("a list in the place of bytes")),
         }
     }
 

@@ -15,4 +15,4 @@ mod tx_json;
 pub use block_json::block_json_of_parts;
 pub use chain_file::{RlpBlocks, RlpError};
 pub use genesis::genesis_json;
-pub use item::{Content, Item};
+pub use item::{Item, RlpContent};

@@ -4,7 +4,7 @@ use alloy_primitives::{U256, keccak256};
 use model::raw::{Malformed, Tx};
 use serde_json::{Map, Value, json};
 
-use super::item::{Content, Item, malformed};
+use super::item::{Item, RlpContent, malformed};
 use crate::verify::{Signer, signer};
 
 /// Where it stands.
@@ -57,8 +57,8 @@ const SET_CODE: &[&str] = &[
 
 pub fn tx_json(item: &Item, place: &Place) -> Result<Value, Malformed> {
     let (kind, bytes) = match item.content {
-        Content::List(_) => (0, item.encoded),
-        Content::Bytes(bytes) => (bytes.first().copied().unwrap_or_default(), bytes),
+        RlpContent::List(_) => (0, item.encoded),
+        RlpContent::Bytes(bytes) => (bytes.first().copied().unwrap_or_default(), bytes),
     };
     let names = match kind {
         0 => LEGACY,
