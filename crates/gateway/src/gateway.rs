@@ -115,7 +115,7 @@ impl Gateway {
         let served = self.nodes.get(&chain);
         let Some((served, pool)) = served.and_then(|it| Some((it, it.pool.as_ref()?))) else {
             let why = "newPendingTransactions needs a node, and this chain has none configured";
-            return Err(Failure::new(-32000, why));
+            return Err(Failure::new(-32601, why));
         };
         let [hashes, transactions] = &served.pending;
         if whole { transactions.listen(pool).await } else { hashes.listen(pool).await }

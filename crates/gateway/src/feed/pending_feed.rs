@@ -38,7 +38,7 @@ impl PendingFeed {
             let first = pool.pending_transactions(self.whole).await.map_err(|error| {
                 tracing::debug!(%error, "nobody tells pending transactions");
                 let why = "newPendingTransactions needs a node with a WebSocket (ws_url), and none is in use";
-                Failure::new(-32000, why)
+                Failure::new(-32601, why)
             })?;
             *is_running = true;
             tokio::spawn(run(Arc::downgrade(self), pool.clone(), first));

@@ -31,9 +31,9 @@ impl OpenRpc {
         OpenRpc { results: results.collect(), schemas }
     }
 
-    /// What is wrong with a result; none where the method is not described.
-    pub fn judge(&self, method: &str, result: &Value) -> Option<Result<(), String>> {
+    /// Whether a result has its form; none where the method is not described.
+    pub fn describes(&self, method: &str, result: &Value) -> Option<bool> {
         let index = *self.results.get(method)?;
-        Some(self.schemas.validate(result, index).map_err(|error| error.to_string()))
+        Some(self.schemas.validate(result, index).is_ok())
     }
 }

@@ -36,7 +36,7 @@ pub struct Score {
     /// Filters.
     left_out: usize,
     pub wrong: Vec<String>,
-    /// Results that do not have the form that was described.
+    /// Where the result does not have the form that was described.
     pub odd: Vec<String>,
 }
 
@@ -50,7 +50,8 @@ impl Score {
         let mut text = format!(
             "| {suite} | {trips} | {post} | {batch} | {socket} | {socket_batch} | {immutable} | {cached} | {described} | {formed} | {left_out} |"
         );
-        wrong.iter().chain(odd).for_each(|line| text.push_str(&format!("\n  {line}")));
+        wrong.iter().for_each(|line| text.push_str(&format!("\n  {line}")));
+        odd.iter().for_each(|name| text.push_str(&format!("\n  of another form: {name}")));
         text
     }
 
@@ -179,10 +180,10 @@ pub fn play(chain_id: u64, trips: &[RoundTrip], openrpc: &OpenRpc) -> Score {
             }
         }
         if let Some(result) = alone.get("result")
-            && let Some(judged) = openrpc.judge(trip.method(), result)
+            && let Some(has_form) = openrpc.describes(trip.method(), result)
         {
             score.described += 1;
-            score.odd.extend(judged.err().map(|why| format!("{}: {why}", trip.name)));
+            score.odd.extend(Some(trip.name.clone()).filter(|_| !has_form));
         }
     }
     score
