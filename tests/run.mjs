@@ -101,7 +101,12 @@ async function rig() {
   await nodeTests('rig/streams.test.mjs');
 }
 
-const suites = { clients, gateway: () => nodeTests('clients/gateway.test.mjs'), prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, rig };
+async function gateway() {
+  await nodeTests('clients/gateway.test.mjs');
+  await nodeTests('clients/gateway_tools.test.mjs');
+}
+
+const suites = { clients, gateway, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, rig };
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length && !wanted.includes(name)) continue;
   const started = Date.now();

@@ -20,7 +20,7 @@ const SLOW: Duration = Duration::from_secs(12);
 const SHORTLY_US: u64 = 300_000;
 
 fn busy() -> SimConfig {
-    SimConfig { txs_per_block: 150, wallets: 2_000, ..SimConfig::seeded(5) }
+    SimConfig { txs_per_block: 150, wallets: 2_000, render_ahead: true, ..SimConfig::seeded(5) }
 }
 
 pub async fn paces(options: &StreamOptions<'_>) -> Result<()> {
