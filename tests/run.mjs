@@ -59,6 +59,8 @@ async function clients() {
   await pythonTests('clients/test_moralis.py', env);
   await pythonTests('clients/test_moralis_nft.py', env);
   await pythonTests('clients/test_web3.py', env);
+  // Last, since it sends.
+  await pythonTests('clients/test_gateway.py', env);
   await headwater.stop();
   await anvil.stop();
 }
@@ -95,10 +97,16 @@ async function rig() {
   const why = await prepare();
   if (why) return skip('the chain rig', why);
   await nodeTests('rig/rig.test.mjs');
+  await nodeTests('rig/busy.test.mjs');
   await nodeTests('rig/streams.test.mjs');
 }
 
-const suites = { clients, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, rig };
+async function gateway() {
+  await nodeTests('clients/gateway.test.mjs');
+  await nodeTests('clients/gateway_tools.test.mjs');
+}
+
+const suites = { clients, gateway, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, rig };
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length && !wanted.includes(name)) continue;
   const started = Date.now();

@@ -13,7 +13,8 @@ use crate::say;
 const HISTORY: usize = 50;
 
 pub async fn run(headwater: &Path, blocks: usize) -> Result<()> {
-    let chain = shared(SimConfig { txs_per_block: 150, ..SimConfig::seeded(5) });
+    let chain =
+        shared(SimConfig { txs_per_block: 150, render_ahead: true, ..SimConfig::seeded(5) });
     write(&chain).extend(HISTORY);
     let node = SimNode::start(chain.clone()).await?;
     let folder = tempfile::tempdir()?;

@@ -3,6 +3,7 @@
 
 mod big_wallet;
 mod decode_rate;
+mod gateway;
 mod head_latency;
 mod ingest_rate;
 mod layout;
@@ -148,6 +149,19 @@ enum Command {
         #[arg(long, default_value = "abcdef")]
         parts: String,
     },
+    /// (j) The node RPC against nginx: forwarded and cached calls
+    Gateway {
+        #[arg(long)]
+        headwater: PathBuf,
+        #[arg(long, default_value = "nginx")]
+        nginx: PathBuf,
+        #[arg(long, default_value_t = 10_000)]
+        blocks: usize,
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
+        #[arg(long, default_value_t = 4)]
+        seconds: u64,
+    },
     /// The bare server of (b)
     #[command(hide = true)]
     Bare { address: String, file: PathBuf },
@@ -236,6 +250,11 @@ fn main() -> Result<()> {
                     parts: &parts,
                 })
                 .await
+            }
+            Command::Gateway { headwater, nginx, blocks, rounds, seconds } => {
+                let (headwater, nginx) = (&headwater, &nginx);
+                gateway::run(&gateway::GatewayOptions { headwater, nginx, blocks, rounds, seconds })
+                    .await
             }
             Command::Bare { .. } | Command::Receive { .. } => Ok(()),
         }

@@ -39,7 +39,8 @@ pub async fn run(node: &str, count: u64, traces: bool) -> Result<()> {
 }
 
 async fn measure(raws: &[RawBlock], chain: &Chain) -> Result<Cost> {
-    let rules = Rules::of(chain, Senders::Sample);
+    // As ingest takes such a node's blocks: its chain is a generated one that bears a public id.
+    let rules = Rules::of_dev_chain(chain, Senders::Sample);
     let folder = tempfile::tempdir()?;
     let store = Store::open(&Options::new(folder.path()), |_| {}).await?;
     let decoder = decode::Decoder::new(chain);

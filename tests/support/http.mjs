@@ -61,10 +61,10 @@ export async function walletPage(headwater, address, query = {}, profile = 'spec
   return page;
 }
 
-/** All rows of a wallet, page after page; also checks what each page says of itself. */
+/** All rows of a wallet, page after page, and whether a page says that traces are missing; also checks what each page says of itself. */
 export async function walletRows(headwater, address, query = {}, profile = 'spec') {
   const rows = [];
-  let total;
+  let total, isUntraced = false;
   for (let number = 0, cursor; ; number++) {
     const page = await walletPage(headwater, address, cursor ? { ...query, cursor } : query, profile);
     if (BigInt(page.page) !== BigInt(number)) throw new Error(`page ${number} calls itself ${page.page}`);
@@ -73,6 +73,7 @@ export async function walletRows(headwater, address, query = {}, profile = 'spec
     total = page.total;
     rows.push(...page.result);
     cursor = page.cursor;
-    if (!cursor) return { rows, total };
+    isUntraced ||= page.headers.get('x-traces') === 'missing';
+    if (!cursor) return { rows, total, isUntraced };
   }
 }

@@ -36,11 +36,13 @@ export function freePort() {
   });
 }
 
-/** The anvil binary: $ANVIL, the npm package's, or none on machines the package is not made for. */
-export function anvilBinary() {
-  const packaged = path.join(repository, 'tests/clients/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil');
-  return [process.env.ANVIL, packaged].find((file) => file && fs.existsSync(file));
+/** A program of the npm packages of Foundry, or the file that `given` names; none on machines the packages are not made for. */
+function foundryBinary(name, given) {
+  const packaged = path.join(repository, `tests/clients/node_modules/@foundry-rs/${name}-linux-amd64/bin/${name}`);
+  return [given, packaged].find((file) => file && fs.existsSync(file));
 }
+export const anvilBinary = () => foundryBinary('anvil', process.env.ANVIL);
+export const castBinary = () => foundryBinary('cast', process.env.CAST);
 
 export const headwaterBinary = () => path.resolve(process.env.HEADWATER_BIN ?? path.join(repository, 'target/debug/headwater'));
 

@@ -20,7 +20,7 @@ const SLOW: Duration = Duration::from_secs(12);
 const SHORTLY_US: u64 = 300_000;
 
 fn busy() -> SimConfig {
-    SimConfig { txs_per_block: 150, wallets: 2_000, ..SimConfig::seeded(5) }
+    SimConfig { txs_per_block: 150, wallets: 2_000, render_ahead: true, ..SimConfig::seeded(5) }
 }
 
 pub async fn paces(options: &StreamOptions<'_>) -> Result<()> {
@@ -47,10 +47,9 @@ pub async fn dead_receiver(options: &StreamOptions<'_>) -> Result<()> {
         host.streams(&receiver, options.streams, 2).await?;
         // A test call is answered; after that the host takes connections and never says a word.
         let silent = Silent::start().await?;
-        if dead {
-            let wallets = testkit::read(&host.chain).wallets();
-            host.stream(&silent.url, &wallets).await?;
-        }
+        let wallets = testkit::read(&host.chain).wallets();
+        let alive = receiver.url(options.streams);
+        host.stream(if dead { &silent.url } else { &alive }, &wallets).await?;
         let times = follow(&host, &receiver, QUICK, options.quick_blocks).await?;
         let name = if dead { "one of them dead" } else { "all alive" };
         results.push(format!("  {name}\n{}", times.lines()));

@@ -34,6 +34,16 @@ pub fn allow(headers: &mut HeaderMap) {
     put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, MAY_READ);
 }
 
+/// The same as lines of a head, for answers that no layer sees.
+pub fn header_lines() -> String {
+    let mut headers = HeaderMap::new();
+    allow(&mut headers);
+    let line = |(name, value): (&HeaderName, &HeaderValue)| {
+        value.to_str().ok().map(|value| format!("{name}: {value}\r\n"))
+    };
+    headers.iter().filter_map(line).collect()
+}
+
 fn put(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
     headers.insert(name, HeaderValue::from_static(value));
 }

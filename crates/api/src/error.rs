@@ -41,6 +41,12 @@ pub enum ApiError {
     MethodNotAllowed(String),
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
+    #[error("the path and query of the request are longer than this server takes ({0} bytes)")]
+    UriTooLong(usize),
+    #[error(
+        "the head of the request is larger than this server takes ({0} bytes); send fewer or shorter headers"
+    )]
+    HeadTooLarge(usize),
     #[error("{0} is not taken; send plain application/json")]
     UnsupportedMedia(String),
     #[error("the body did not arrive within {limit_ms} ms")]
@@ -82,6 +88,8 @@ impl ApiError {
             ApiError::NotImplemented(_) => StatusCode::NOT_IMPLEMENTED,
             ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ApiError::UriTooLong(_) => StatusCode::URI_TOO_LONG,
+            ApiError::HeadTooLarge(_) => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::BodyTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
             ApiError::RateLimited { .. } | ApiError::TooManyAtOnce { .. } => {

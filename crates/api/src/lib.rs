@@ -32,6 +32,7 @@ mod problem;
 mod profile;
 mod readiness;
 mod redecode_control;
+mod request_head;
 mod request_id;
 mod request_key;
 mod response_budget;

@@ -4,7 +4,6 @@
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::HOST;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -14,8 +13,9 @@ use tracing::Instrument;
 use crate::answer_headers;
 use crate::app::App;
 use crate::compression;
-use crate::error::ApiError;
+use crate::cors;
 use crate::guard;
+use crate::request_head;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -58,9 +58,12 @@ pub fn add(headers: &mut HeaderMap, id: &str) {
 }
 
 async fn answered(app: &App, request: Request, next: Next) -> Response {
-    // Two of them, and a proxy may have looked at the other one.
-    if request.headers().get_all(HOST).iter().count() > 1 {
-        return ApiError::BadRequest("the Host header is given twice".into()).into_response();
+    if let Err(refusal) = request_head::check(&request, app.parts.listen.header_bytes_max) {
+        let mut response = refusal.into_response();
+        if app.parts.config.cors {
+            cors::allow(response.headers_mut());
+        }
+        return response;
     }
     let limit = Duration::from_millis(app.parts.config.request_timeout_ms);
     guard::answered(limit, next.run(request)).await

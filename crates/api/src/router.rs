@@ -9,7 +9,7 @@ use axum::routing::{get, post};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::hosts::{health, metrics, node_rpc, shared_answer, status};
+use crate::hosts::{health, metrics, node_rpc, rpc_socket, shared_answer, status};
 use crate::{admin, cors, data, request_id, streams};
 
 /// Which hosts a listener serves; one listener may serve all, their paths do not clash.
@@ -43,7 +43,8 @@ pub fn router(app: App, hosts: Hosts) -> Router {
         for_clients = for_clients.merge(data::routes());
     }
     if hosts.rpc {
-        for_clients = for_clients.route("/{chain}/{key}", post(node_rpc::node_rpc));
+        for_clients = for_clients
+            .route("/{chain}/{key}", post(node_rpc::node_rpc).get(rpc_socket::rpc_socket));
     }
     if hosts.streams && app.parts.streams.is_some() {
         for_clients = for_clients.merge(streams::routes());

@@ -29,6 +29,12 @@ impl Failure {
         Failure { json: Bytes::copy_from_slice(json) }
     }
 
+    /// The error object as JSON.
+    #[cfg(test)]
+    pub fn json(&self) -> &[u8] {
+        &self.json
+    }
+
     pub fn parse(error: &serde_json::Error) -> Self {
         Self::new(-32700, &format!("parse error: the body is not JSON ({error})"))
     }
@@ -42,8 +48,18 @@ impl Failure {
         Self::new(-32601, &format!("the method {method} does not exist or is not offered here"))
     }
 
+    /// The key's own rules.
+    pub fn not_permitted(method: &str) -> Self {
+        let method = printable(method, SHOWN_CHARS_MAX);
+        Self::new(-32601, &format!("the method {method} is not allowed for this key"))
+    }
+
     pub fn params(why: &str) -> Self {
         Self::new(-32602, &format!("invalid params: {why}"))
+    }
+
+    pub fn is_about_params(&self) -> bool {
+        self.json.starts_with(br#"{"code":-32602,"#)
     }
 
     /// "Resource unavailable" of EIP-1474: it may exist, and cannot be had here.

@@ -3,50 +3,122 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use model::chain::{Chain, ChainId};
 use model::printable;
-use rpc::{Bound, ByteBudget, Call, Forward, Forwarded, OverBudget, Pool};
+use rpc::{Bound, ByteBudget, Call, Pool};
 use serde_json::value::RawValue;
 use store::Store;
+use tokio::sync::broadcast::Receiver;
 
 use crate::answer::{Answer, Failure, Outcome, SHOWN_CHARS_MAX};
+use crate::chain_head::ChainHead;
 use crate::config::Config;
-use crate::local::LocalAnswer;
-use crate::methods::{Route, route};
+use crate::feed::{ChainEvent, ChainFeed, Filters, PendingFeed};
+use crate::forward::{ForwardedChain, Forwarder, NodeFilters, RequestScope, Source, Told, pinned};
+use crate::local::{self, LocalAnswer, StoreCall, without_node};
+use crate::methods::{BlockParam, Method, Place, Route, route};
+use crate::params::quantity;
 use crate::request::{Body, Item, Refused, Request, Requests, read};
-use crate::{get_block_by_hash, get_transaction_by_block_number_and_index};
 
 /// Calls of one batch under way at once: later ones need not be asked once the batch is too large.
 const BATCH_CALLS_AT_ONCE: usize = 32;
-/// Of an error in a log line.
-const ERROR_CHARS_MAX: usize = 500;
 
 /// A chain that is served, with its nodes where it has any.
 #[derive(Clone)]
 pub struct ChainNode {
     pub chain: Arc<Chain>,
     pub pool: Option<Arc<Pool>>,
+    /// New blocks are stored as they come.
+    pub is_ingested: bool,
+}
+
+/// The same, with what its clients were told.
+struct ServedChain {
+    pool: Option<Arc<Pool>>,
+    /// Its nodes are all there is to know what is new.
+    is_forwarded: bool,
+    head: ChainHead,
+    feed: Arc<ChainFeed>,
+    /// By their hashes, and whole.
+    pending: [Arc<PendingFeed>; 2],
+}
+
+impl ServedChain {
+    /// What a node said, after it is noted which blocks clients now know of.
+    fn note(&self, method: &str, answer: Bytes) -> Bytes {
+        match method {
+            "eth_blockNumber" => {
+                let said = std::str::from_utf8(&answer).ok().and_then(quantity);
+                let told = |number| format!("\"{:#x}\"", self.head.at_least(number)).into();
+                return said.map_or(answer, told);
+            }
+            "eth_getTransactionReceipt" | "eth_getTransactionByHash" => {
+                self.head.note_answer(&answer);
+            }
+            _ => {}
+        }
+        answer
+    }
 }
 
 pub struct Gateway {
     pub config: Config,
     pub(crate) store: Store,
-    nodes: HashMap<ChainId, ChainNode>,
+    nodes: HashMap<ChainId, ServedChain>,
+    pub forwarder: Forwarder,
     /// Answers in memory, of all clients.
     in_flight: Arc<ByteBudget>,
+    filters: Filters,
 }
 
 impl Gateway {
     pub fn new(config: Config, store: Store, nodes: impl IntoIterator<Item = ChainNode>) -> Self {
-        let nodes = nodes.into_iter().map(|node| (node.chain.id, node)).collect();
+        let nodes: Vec<ChainNode> = nodes.into_iter().collect();
+        let forwarder = Forwarder::new(&config, nodes.iter());
+        let nodes = nodes
+            .into_iter()
+            .map(|node: ChainNode| {
+                let head = ChainHead::new(node.pool.clone());
+                let is_forwarded = node.pool.is_some() && !node.is_ingested;
+                let (pool, feed) = (node.pool, Arc::default());
+                let pending = [false, true].map(|whole| Arc::new(PendingFeed::new(whole)));
+                (node.chain.id, ServedChain { pool, is_forwarded, head, feed, pending })
+            })
+            .collect();
         let in_flight = ByteBudget::new(Bound::InFlight, config.bytes_in_flight_max);
-        Gateway { config, store, nodes, in_flight }
+        Gateway { config, store, nodes, forwarder, in_flight, filters: Filters::default() }
     }
 
     pub fn read<'a>(&self, body: &'a [u8]) -> Requests<'a> {
         Requests(read(body, self.config.batch_max))
+    }
+
+    /// All that happens on the chain from now on; none where it is not served.
+    pub(crate) async fn listen(&self, chain: ChainId) -> Option<Receiver<Arc<ChainEvent>>> {
+        let served = self.nodes.get(&chain)?;
+        let forwarded = self.forwarder.chain(chain).filter(|_| served.is_forwarded);
+        Some(match forwarded {
+            Some(nodes) => served.feed.listen_to_nodes(self.forwarder.block_source(nodes)).await,
+            None => served.feed.listen(&self.store, chain).await,
+        })
+    }
+
+    /// Pending transactions from now on, by their hashes or whole.
+    pub(crate) async fn listen_to_pending(
+        &self,
+        chain: ChainId,
+        whole: bool,
+    ) -> Result<Receiver<Bytes>, Failure> {
+        let served = self.nodes.get(&chain);
+        let Some((served, pool)) = served.and_then(|it| Some((it, it.pool.as_ref()?))) else {
+            let why = "newPendingTransactions needs a node, and this chain has none configured";
+            return Err(Failure::new(-32601, why));
+        };
+        let [hashes, transactions] = &served.pending;
+        if whole { transactions.listen(pool).await } else { hashes.listen(pool).await }
     }
 
     /// Bytes of answers in memory, being made or not yet sent.
@@ -61,11 +133,25 @@ impl Gateway {
 
     /// The same, without copying large results together.
     pub async fn answer_in_pieces(&self, chain: ChainId, requests: Requests<'_>) -> Option<Answer> {
+        let scope = match &requests.0 {
+            Ok(Body::Batch(_)) => RequestScope::of_batch(),
+            _ => RequestScope::default(),
+        };
+        self.answer_in_scope(chain, requests, &scope).await
+    }
+
+    /// The same for a part of a larger request, whose calls share a scope.
+    pub async fn answer_in_scope(
+        &self,
+        chain: ChainId,
+        requests: Requests<'_>,
+        scope: &RequestScope,
+    ) -> Option<Answer> {
         let mut answer = Answer::default();
         match requests.0 {
             Err(failure) => answer.write("null", Err(failure)),
             Ok(Body::One(item)) => {
-                let (id, outcome) = self.one(chain, item, &self.in_flight).await;
+                let (id, outcome) = self.one(chain, item, scope, &self.in_flight).await;
                 answer.write(id?, outcome);
             }
             Ok(Body::Batch(items)) => {
@@ -76,7 +162,7 @@ impl Gateway {
                 let mut before = b'[';
                 loop {
                     for item in items.by_ref().take(BATCH_CALLS_AT_ONCE - calls.len()) {
-                        calls.push_back(self.one(chain, item, &budget));
+                        calls.push_back(self.one(chain, item, scope, &budget));
                     }
                     let Some((id, outcome)) = calls.next().await else { break };
                     let Some(id) = id else { continue };
@@ -97,6 +183,7 @@ impl Gateway {
         &self,
         chain: ChainId,
         item: Item<'a>,
+        scope: &RequestScope,
         budget: &Arc<ByteBudget>,
     ) -> (Option<&'a str>, Outcome) {
         match item {
@@ -105,131 +192,148 @@ impl Gateway {
                 // Once a batch is too large, the rest of it is not even asked for.
                 let outcome = match budget.spent() {
                     Some(over) if over.bound == Bound::Batch => Err(over.into()),
-                    _ => self.call(chain, request, budget).await,
+                    _ => self.call(chain, &request, scope, budget).await,
                 };
-                (id, outcome)
+                let source = outcome.as_ref().ok().map(|(_, source)| *source);
+                self.forwarder.counts.add(&request.method, source);
+                scope.note(source.unwrap_or(Source::Gateway));
+                (id, outcome.map(|(answer, _)| answer))
             }
-            Err(Refused { id, failure }) => (id.or(Some("null")), Err(failure)),
+            Err(Refused { is_notification: true, failure, .. }) => (None, Err(failure)),
+            Err(Refused { id, failure, .. }) => (id.or(Some("null")), Err(failure)),
         }
     }
 
     async fn call(
         &self,
         chain: ChainId,
-        request: Request<'_>,
+        request: &Request<'_>,
+        scope: &RequestScope,
         budget: &Arc<ByteBudget>,
-    ) -> Outcome {
-        let method = request.method.as_str();
-        let local = match route(method, &self.config) {
-            Route::Refuse => return Err(Failure::not_offered(method)),
-            Route::ChainId => return Ok(format!("\"{}\"", chain.hex()).into()),
-            Route::NetVersion => return Ok(format!("\"{chain}\"").into()),
-            Route::GetBlockByHash => {
-                let view = self.store.view().await?;
-                get_block_by_hash::answer(&view, chain, request.params).await?
+    ) -> Told {
+        let name = request.method.as_str();
+        let params = request.params.map_or("[]", RawValue::get);
+        let method = match route(name, &self.config) {
+            Route::Refused => return Err(Failure::not_offered(name)),
+            // Nothing is known of it: asked of one node, once.
+            Route::Allowed => {
+                let call = Call::new(request.method.clone(), raw(params));
+                return self.write(chain, call, budget).await;
             }
-            Route::GetTransactionByBlockNumberAndIndex => {
-                let current = |newest| self.is_current(chain, newest);
-                let view = self.store.view().await?;
-                get_transaction_by_block_number_and_index::answer(
-                    &view,
-                    chain,
-                    request.params,
-                    current,
-                )
-                .await?
+            Route::Offered(method) => method,
+        };
+        if method.forwarding.writes {
+            return self.write(chain, Call::listed(method.name, params.to_owned()), budget).await;
+        }
+        let Some(served) = self.nodes.get(&chain) else { return Err(Failure::not_offered(name)) };
+        let head = self.head_of_batch(chain, method, scope).await?;
+        let at_head = head.and_then(|head| pinned(method, params, head)).map(|text| raw(&text));
+        let params = at_head.as_deref().or(request.params);
+        let local = match (method.place, head) {
+            // The head that all calls of the batch see.
+            (_, Some(head)) if name == "eth_blockNumber" => {
+                let number = served.head.at_least(head);
+                return Ok((format!("\"{number:#x}\"").into(), Source::Gateway));
             }
-            Route::Forward => return self.forward(chain, &request, budget).await,
-            Route::ForwardOnce => return self.forward_once(chain, &request, budget).await,
+            (Place::Here | Place::Store, _) => self.local(served, chain, method, params).await?,
+            (Place::Cache | Place::Forward, _) => match (&served.pool, without_node(name)) {
+                (None, Some(said)) => return Ok((said.into(), Source::Gateway)),
+                _ => LocalAnswer::AskNode,
+            },
         };
         match local {
             LocalAnswer::Known(json) => {
-                metrics::counter!("headwater_rpc_answers_total", "from" => "store").increment(1);
-                Ok(budget.hold(json.into())?)
+                let is_here = method.place == Place::Here;
+                let source = if is_here { Source::Gateway } else { Source::Store };
+                Ok((budget.hold(json.into())?, source))
             }
             // Null would say that there is no such thing. Nobody here knows that.
-            LocalAnswer::AskNode if self.pool(chain).is_none() => {
+            LocalAnswer::AskNode if method.place == Place::Store && served.pool.is_none() => {
                 let coverage = self.store.view().await?.coverage(chain).await?;
                 Err(Failure::not_held(&coverage))
             }
-            LocalAnswer::AskNode => self.forward(chain, &request, budget).await,
+            LocalAnswer::AskNode if NodeFilters::offers(name) => {
+                let nodes = self.nodes_of(chain, name)?;
+                let text = params.map_or("[]", RawValue::get);
+                let answer = NodeFilters::ask(&nodes.pool, method, text, budget).await?;
+                Ok((answer, Source::Node))
+            }
+            LocalAnswer::AskNode => {
+                let (nodes, params) =
+                    (self.nodes_of(chain, name)?, params.map_or("[]", RawValue::get));
+                let (answer, source) = self.forwarder.read(nodes, method, params, scope).await?;
+                Ok((served.note(name, budget.hold(answer)?), source))
+            }
         }
     }
 
-    fn pool(&self, chain: ChainId) -> Option<&Arc<Pool>> {
-        self.nodes.get(&chain).and_then(|node| node.pool.as_ref())
-    }
-
-    /// Without nodes the newest stored block is all there is.
-    fn is_current(&self, chain: ChainId, newest: u64) -> bool {
-        match self.pool(chain) {
-            Some(pool) => pool.heads().borrow().is_some_and(|head| head.number <= newest),
-            None => true,
+    /// What the gateway and the store say themselves.
+    async fn local(
+        &self,
+        served: &ServedChain,
+        chain: ChainId,
+        method: &'static Method,
+        params: Option<&RawValue>,
+    ) -> Result<LocalAnswer, Failure> {
+        // A filter's node is the only one that knows it.
+        if served.is_forwarded && NodeFilters::offers(method.name) {
+            return Ok(LocalAnswer::AskNode);
+        }
+        let (store, config, head) = (&self.store, &self.config, &served.head);
+        let (feed, filters) = (&*served.feed, &self.filters);
+        let store_call = StoreCall { store, config, chain, head, feed, filters, method, params };
+        match local::answer(&store_call).await {
+            // The node says itself what is wrong with them.
+            Err(failure) if served.is_forwarded && failure.is_about_params() => {
+                Ok(LocalAnswer::AskNode)
+            }
+            answer => answer,
         }
     }
 
-    async fn forward(
-        &self,
-        chain: ChainId,
-        request: &Request<'_>,
-        budget: &Arc<ByteBudget>,
-    ) -> Outcome {
-        let pool = self.pool_for(chain, request)?;
-        outcome(chain, request, pool.forward(forward(request, budget)).await)
+    async fn write(&self, chain: ChainId, call: Call, budget: &Arc<ByteBudget>) -> Told {
+        let nodes = self.nodes_of(chain, call.method())?;
+        let answer = self.forwarder.write(nodes, call, budget).await?;
+        Ok((answer, Source::Node))
     }
 
-    async fn forward_once(
+    /// What `latest` means in a batch: the same for all of its calls. None for a call that comes alone, and where
+    /// nobody knows.
+    async fn head_of_batch(
         &self,
         chain: ChainId,
-        request: &Request<'_>,
-        budget: &Arc<ByteBudget>,
-    ) -> Outcome {
-        let pool = self.pool_for(chain, request)?;
-        outcome(chain, request, pool.forward_once(forward(request, budget)).await)
+        method: &Method,
+        scope: &RequestScope,
+    ) -> Result<Option<u64>, Failure> {
+        let Some(batch) = scope.batch() else { return Ok(None) };
+        let names_no_block = matches!(method.block, BlockParam::None | BlockParam::Hash(_));
+        if names_no_block && method.name != "eth_blockNumber" {
+            return Ok(None);
+        }
+        let head = batch.head.get_or_try_init(|| self.head(chain)).await?;
+        Ok(Some(*head).filter(|head| *head > 0))
     }
 
-    fn pool_for(&self, chain: ChainId, request: &Request<'_>) -> Result<&Arc<Pool>, Failure> {
-        let Some(pool) = self.pool(chain) else {
-            let method = printable(&request.method, SHOWN_CHARS_MAX);
+    /// The newest stored block where the store is current, else the newest that nodes gave; zero where there is none.
+    async fn head(&self, chain: ChainId) -> Result<u64, Failure> {
+        let Some(served) = self.nodes.get(&chain) else { return Ok(0) };
+        let view = self.store.view().await?;
+        Ok(match (served.head.stored(&view, chain).await?, &served.pool) {
+            (Some(stored), _) => stored,
+            (None, Some(pool)) => pool.head_number(),
+            (None, None) => 0,
+        })
+    }
+
+    fn nodes_of(&self, chain: ChainId, method: &str) -> Result<&Arc<ForwardedChain>, Failure> {
+        self.forwarder.chain(chain).ok_or_else(|| {
+            let method = printable(method, SHOWN_CHARS_MAX);
             let why = format!("{method} needs a node, and this chain has none configured");
-            return Err(Failure::new(-32000, &why));
-        };
-        metrics::counter!("headwater_rpc_answers_total", "from" => "node").increment(1);
-        Ok(pool)
+            Failure::new(-32000, &why)
+        })
     }
 }
 
-fn forward<'a>(request: &Request<'_>, budget: &'a Arc<ByteBudget>) -> Forward<'a> {
-    let params = request.params.map_or_else(empty, |raw| raw.to_owned());
-    Forward { call: Call::new(request.method.clone(), params), batch: Some(budget) }
-}
-
-fn outcome(
-    chain: ChainId,
-    request: &Request<'_>,
-    forwarded: Result<Forwarded, rpc::Error>,
-) -> Outcome {
-    let error = match forwarded.map(|forwarded| forwarded.answer) {
-        Ok(Ok(answer)) => return Ok(answer.into_bytes()),
-        Ok(Err(failure)) => return Err(Failure::of_node(failure.json())),
-        Err(error) => error,
-    };
-    // Which nodes there are and what ails them is told to operators, in /status and the log.
-    let method = printable(&request.method, SHOWN_CHARS_MAX);
-    let shown = printable(&error.to_string(), ERROR_CHARS_MAX);
-    if matches!(error, rpc::Error::RateLimited { .. } | rpc::Error::TooLarge { .. }) {
-        // As often as a client likes.
-        tracing::debug!(chain.id = chain.0, %method, error = %shown, "a call was refused");
-    } else {
-        tracing::warn!(chain.id = chain.0, %method, error = %shown, "no node could answer a call");
-    }
-    Err(match error {
-        rpc::Error::TooLarge { bytes_max, bound, .. } => OverBudget { bound, bytes_max }.into(),
-        rpc::Error::RateLimited { retry_after, .. } => Failure::busy(retry_after),
-        _ => Failure::internal("no node of this chain could answer"),
-    })
-}
-
-fn empty() -> Box<RawValue> {
-    RawValue::from_string("[]".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
+fn raw(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

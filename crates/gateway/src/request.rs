@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::answer::Failure;
-use crate::methods::weight;
+use crate::answer::{Answer, Failure};
+use crate::methods::cost;
 
 /// A request body that was read, and may be all wrong.
 pub struct Requests<'a>(pub(crate) Result<Body<'a>, Failure>);
@@ -12,12 +12,56 @@ pub struct Requests<'a>(pub(crate) Result<Body<'a>, Failure>);
 impl Requests<'_> {
     /// Compute units: the sum over a batch. What cannot be read costs as little as anything can.
     pub fn weight(&self) -> u32 {
-        let one = |item: &Item| item.as_ref().map_or(1, |request| weight(&request.method));
+        let one = |item: &Item| item.as_ref().map_or(1, |request| cost(&request.method));
         match &self.0 {
             Err(_) => 1,
             Ok(Body::One(item)) => one(item),
             Ok(Body::Batch(items)) => items.iter().map(one).sum(),
         }
+    }
+}
+
+impl Requests<'_> {
+    /// Whether that holds of the methods of all its calls.
+    pub fn all(&self, holds: impl Fn(&str) -> bool) -> bool {
+        let one = |item: &Item<'_>| {
+            item.as_ref().is_ok_and(|request| holds(&request.method)) || item.is_err()
+        };
+        match &self.0 {
+            Ok(Body::One(item)) => one(item),
+            Ok(Body::Batch(items)) => items.iter().all(one),
+            Err(_) => true,
+        }
+    }
+
+    /// Calls of methods that whoever asks may not use are refused.
+    pub fn permitted(mut self, permits: impl Fn(&str) -> bool) -> Self {
+        let judge = |item: &mut Item<'_>| {
+            if let Ok(request) = item
+                && !permits(&request.method)
+            {
+                let failure = Failure::not_permitted(&request.method);
+                *item =
+                    Err(Refused { id: request.id, is_notification: request.id.is_none(), failure });
+            }
+        };
+        match &mut self.0 {
+            Ok(Body::One(item)) => judge(item),
+            Ok(Body::Batch(items)) => items.iter_mut().for_each(judge),
+            Err(_) => {}
+        }
+        self
+    }
+
+    /// The answer that refuses all of it, under the caller's id where it is one call.
+    pub fn refused(&self, code: i64, why: &str) -> Vec<u8> {
+        let id = match &self.0 {
+            Ok(Body::One(Ok(request))) => request.id,
+            _ => None,
+        };
+        let mut answer = Answer::default();
+        answer.write(id.unwrap_or("null"), Err(Failure::new(code, why)));
+        answer.into_vec()
     }
 }
 
@@ -42,6 +86,8 @@ pub type Item<'a> = Result<Request<'a>, Refused<'a>>;
 /// A request that is none, with the id to answer under.
 pub struct Refused<'a> {
     pub id: Option<&'a str>,
+    /// It was a call in all but that, and wants no answer.
+    pub is_notification: bool,
     pub failure: Failure,
 }
 
@@ -75,7 +121,8 @@ pub fn read(body: &[u8], batch_max: usize) -> Result<Body<'_>, Failure> {
 }
 
 fn item(text: &str) -> Item<'_> {
-    let refuse = |id, why: &str| Err(Refused { id, failure: Failure::invalid(why) });
+    let refuse =
+        |id, why: &str| Err(Refused { id, is_notification: false, failure: Failure::invalid(why) });
     if !text.starts_with('{') {
         return refuse(None, "a call must be a JSON object");
     }

@@ -98,7 +98,8 @@ pub struct ImportArgs {
     /// The chain the blocks are of: a name, a hex id, or a decimal id
     #[arg(long)]
     pub chain: String,
-    /// Files: .json (one record) or .jsonl (one a line), also with .gz or .zst
+    /// Files: .json (one record, or a genesis file), .jsonl (one a line), .rlp (blocks as nodes export them) or .era1
+    /// (archives of history), also with .gz or .zst
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 }
@@ -226,6 +227,12 @@ pub enum KeysCommand {
         /// Compute units per second; the server's limit by default
         #[arg(long)]
         units_per_second: Option<u32>,
+        /// The only methods of the node RPC it may call, e.g. eth_call,eth_get*; all by default
+        #[arg(long, value_delimiter = ',', value_name = "METHODS")]
+        allow_methods: Vec<String>,
+        /// Methods of the node RPC it may not call, e.g. debug_*,trace_*
+        #[arg(long, value_delimiter = ',', value_name = "METHODS")]
+        deny_methods: Vec<String>,
     },
     /// List keys by id, without the keys themselves
     List {

@@ -7,6 +7,7 @@ macro_rules! eprintln {
 
 mod admin;
 mod cli;
+mod clock;
 mod commands;
 mod config;
 mod file_limit;
@@ -28,7 +29,18 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     file_limit::raise();
-    let outcome = match Cli::parse().command {
+    let command = Cli::parse().command;
+    let outcome = clock::check().and_then(|()| run(command));
+    let code = outcome.unwrap_or_else(|error| {
+        eprintln!("headwater: {}", told(&error));
+        ExitCode::FAILURE
+    });
+    log_writer::flush();
+    code
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Import(args) => commands::import::run(&args),
@@ -43,13 +55,7 @@ fn main() -> ExitCode {
         Command::Restore(args) => commands::restore::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Listen(args) => commands::listen::run(&args),
-    };
-    let code = outcome.unwrap_or_else(|error| {
-        eprintln!("headwater: {}", told(&error));
-        ExitCode::FAILURE
-    });
-    log_writer::flush();
-    code
+    }
 }
 
 /// The error with its causes, each once: many errors have the text of their cause in their own.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::chain::ChainId;
-use store::{Coverage, Store};
+use store::{Coverage, Store, WriteState};
 use tokio::sync::watch;
 
 use crate::audit::Auditor;
@@ -63,6 +63,16 @@ impl Context {
         let slowest = readers.iter().map(|reader| reader.cursor.next).min();
         let kept = head.saturating_add(1).saturating_sub(keep);
         Ok(self.from_block.max(kept.min(slowest.unwrap_or(kept))))
+    }
+
+    /// The pause after so many failures; a store that takes writes again ends it.
+    pub async fn pause(&self, failures: u32) {
+        let mut state = self.store.watch_write_state();
+        let goes_on = async {
+            let _ = state.wait_for(|state| *state != WriteState::Writable).await;
+            let _ = state.wait_for(|state| *state == WriteState::Writable).await;
+        };
+        let _ = tokio::time::timeout(pause_after(failures), goes_on).await;
     }
 
     /// Changes after every commit.

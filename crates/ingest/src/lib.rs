@@ -25,8 +25,8 @@ mod retrace;
 mod second_word;
 pub mod source;
 mod supervise;
-pub mod verify;
 
+pub use ::verify;
 pub use chain::{ChainIngest, Options};
 pub use config::{Config, Redecode, SenderCheck, TraceUse};
 pub use error::Error;

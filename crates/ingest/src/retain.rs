@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use store::{Coverage, HeldBy};
 
-use crate::context::{Context, pause_after};
+use crate::context::Context;
 use crate::error::Error;
 use crate::progress::Task;
 
@@ -49,7 +49,7 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
             Err(error) if error.is_retryable() => {
                 failures += 1;
                 context.progress.set_retain_waiting(Some(error.to_string()));
-                tokio::time::sleep(pause_after(failures)).await;
+                context.pause(failures).await;
             }
             Err(error) => return Err(error),
         }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use model::printable;
 use model::raw::reader::Reader;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -28,12 +29,34 @@ impl Call {
         &self.method
     }
 
+    /// As JSON text.
+    pub fn params(&self) -> &str {
+        &self.params
+    }
+
+    /// One whose name is our own: it may be told apart in figures and metrics.
+    pub fn listed(method: &'static str, params: String) -> Self {
+        Self::owned(method, params)
+    }
+
+    pub(crate) fn listed_method(&self) -> Option<&'static str> {
+        match self.method {
+            Cow::Borrowed(method) => Some(method),
+            Cow::Owned(_) => None,
+        }
+    }
+
     pub fn chain_id() -> Self {
         Self::fixed("eth_chainId", "[]")
     }
 
     pub fn client_version() -> Self {
         Self::fixed("web3_clientVersion", "[]")
+    }
+
+    /// The number of the node's own head.
+    pub fn block_number() -> Self {
+        Self::fixed("eth_blockNumber", "[]")
     }
 
     pub fn latest_block() -> Self {
@@ -103,16 +126,23 @@ pub struct RawAnswer {
     /// None where there is nothing but the result; else the rest of its envelope follows, and these were in
     /// front of it.
     before: Option<SeenMembers>,
+    /// It was read as JSON when it came, and is.
+    is_checked: bool,
 }
 
 impl RawAnswer {
     pub(crate) fn new(json: Bytes) -> Self {
-        Self { text: json, before: None }
+        Self { text: json, before: None, is_checked: false }
+    }
+
+    /// One that was read as JSON to its end.
+    pub(crate) fn checked(json: Bytes) -> Self {
+        Self { text: json, before: None, is_checked: true }
     }
 
     /// A large result, whose end was not looked for: whoever reads it will find it.
     pub(crate) fn uncut(text: Bytes, before: SeenMembers) -> Self {
-        Self { text, before: Some(before) }
+        Self { text, before: Some(before), is_checked: false }
     }
 
     /// The JSON text of the result; a large one was not read yet and may be broken.
@@ -136,6 +166,14 @@ impl RawAnswer {
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         // Nothing at all where the envelope is none.
         serde_json::from_slice(self.whole().unwrap_or_default())
+    }
+
+    /// Whether it is JSON to its end.
+    pub fn check(&self) -> Result<(), String> {
+        if self.is_checked {
+            return Ok(());
+        }
+        self.parse::<IgnoredAny>().map(drop).map_err(|error| error.to_string())
     }
 
     /// The JSON text of the result where its envelope is one.
@@ -235,6 +273,22 @@ impl RpcFailure {
         Self { code, message, json }
     }
 
+    /// An error object that no node sent.
+    pub fn of_text(json: &str) -> Self {
+        Self::parse(Bytes::copy_from_slice(json.as_bytes()))
+    }
+
+    /// Whether it says that a range of blocks is too wide, or holds too much: halves of it may do.
+    pub fn refuses_range(&self) -> bool {
+        let text = self.message.to_ascii_lowercase();
+        let says = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+        if says(RANGE_INVALID) {
+            return false;
+        }
+        let is_limit = self.code == -32005 && !says(RATE_WORDS);
+        self.kind() == RpcFailureKind::TooLarge || is_limit || says(RANGE_TOO_WIDE)
+    }
+
     /// The error object as the node wrote it.
     pub fn json(&self) -> &[u8] {
         &self.json
@@ -266,6 +320,37 @@ impl RpcFailure {
         }
     }
 }
+
+const RATE_WORDS: &[&str] =
+    &["rate", "too many requests", "per second", "request limit", "capacity"];
+
+/// A range that is none, whatever its width.
+const RANGE_INVALID: &[&str] =
+    &["invalid block range", "beyond", "invalid argument", "greater than"];
+
+/// How nodes and providers refuse `eth_getLogs` over too many blocks, or with too much in them.
+const RANGE_TOO_WIDE: &[&str] = &[
+    "returned more than",
+    "more than 10000 results",
+    "exceeds max results",
+    "exceed max results",
+    "too many results",
+    "too many logs",
+    "max results",
+    "block range",
+    "range is too",
+    "range too",
+    "range limit",
+    "blocks distance",
+    "exceeds the range",
+    "exceed maximum block",
+    "limited to",
+    "response size",
+    "response too large",
+    "response is too big",
+    "query timeout",
+    "query timed out",
+];
 
 const STATE_MISSING: &[&str] = &[
     "missing trie node",
@@ -316,6 +401,26 @@ mod tests {
             (r#""quota: too many requests""#, RateLimited),
         ] {
             assert_eq!(kind(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn ranges_that_are_too_wide_are_told_from_those_that_are_wrong() {
+        for (json, is_too_wide) in [
+            (r#"{"code":-32005,"message":"query returned more than 10000 results"}"#, true),
+            (
+                r#"{"code":-32602,"message":"Log response size exceeded. up to a 2K block range"}"#,
+                true,
+            ),
+            (r#"{"code":-32000,"message":"exceed maximum block range: 50000"}"#, true),
+            (r#"{"code":-32614,"message":"eth_getLogs is limited to a 10,000 range"}"#, true),
+            (r#"{"code":-32005,"message":"limit exceeded"}"#, true),
+            (r#"{"code":-32005,"message":"rate limit exceeded"}"#, false),
+            (r#"{"code":-32602,"message":"invalid block range params"}"#, false),
+            (r#"{"code":-32602,"message":"block range extends beyond current head block"}"#, false),
+            (r#"{"code":-32000,"message":"header not found"}"#, false),
+        ] {
+            assert_eq!(RpcFailure::of_text(json).refuses_range(), is_too_wide, "{json}");
         }
     }
 

@@ -154,6 +154,8 @@ struct Envelope<'a> {
     params: Option<&'a [u8]>,
     /// What follows the result in its envelope is still behind it.
     is_uncut: bool,
+    /// All of it was read as JSON.
+    is_checked: bool,
     /// What was read of it.
     seen: SeenMembers,
 }
@@ -167,6 +169,7 @@ impl<'a> From<Strict<'a>> for Envelope<'a> {
             error: text(strict.error),
             params: text(strict.params),
             is_uncut: false,
+            is_checked: true,
             seen: SeenMembers::default(),
         }
     }
@@ -199,6 +202,9 @@ impl<'a> Envelope<'a> {
             (Some(error), _) => Err(RpcFailure::parse(body.slice_ref(error))),
             (None, Some(result)) if self.is_uncut => {
                 Ok(RawAnswer::uncut(body.slice_ref(result), self.seen))
+            }
+            (None, Some(result)) if self.is_checked => {
+                Ok(RawAnswer::checked(body.slice_ref(result)))
             }
             (None, Some(result)) => Ok(RawAnswer::new(body.slice_ref(result))),
             (None, None) => return Err("neither result nor error".to_owned()),

@@ -31,8 +31,9 @@ pub use error::Error;
 pub use head::Head;
 pub use lane::Lane;
 pub use pool::{
-    ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forward, Forwarded, HeadStatus, Needs,
-    Plan, Pool, PoolOptions, PoolStatus, RECENT_BLOCKS, State, UpstreamStatus,
+    ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forward, Forwarded, ForwardedTogether,
+    HeadStatus, MethodStatus, Needs, PendingTransactions, Plan, Pool, PoolOptions, PoolStatus,
+    RECENT_BLOCKS, Repeat, Route, State, UpstreamStatus,
 };
 pub use probe::{Capabilities, Receipts, Traces};
 pub use redact::redacted;

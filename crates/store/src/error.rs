@@ -19,7 +19,7 @@ pub enum Error {
     },
     #[error(
         "only {free} bytes are free for the data folder {path}, and {min} must be (store.free_bytes_min); \
-         make room on its file system, and writing goes on by itself"
+         make room on its file system; a server that runs goes on by itself"
     )]
     DiskFull { path: PathBuf, free: u64, min: u64 },
     /// Nothing was tried: an earlier write failed and the engine is being opened anew.

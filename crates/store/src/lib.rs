@@ -15,6 +15,7 @@ mod check;
 mod coverage;
 mod embedded;
 mod error;
+mod follower;
 mod generations;
 mod journal;
 mod options;
@@ -29,7 +30,7 @@ mod store;
 mod streams;
 mod write_state;
 
-pub use api_key::{ApiKey, Role};
+pub use api_key::{ApiKey, MethodRules, Role};
 pub use backup::{BackupProgress, BackupRequest, ChainMoment, Manifest, TableFile};
 pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
 pub use change::{ChangeOf, Committed};
@@ -38,6 +39,7 @@ pub use coverage::Coverage;
 #[doc(hidden)]
 pub use embedded::body_rows;
 pub use error::Error;
+pub use follower::Follower;
 pub use generations::{Building, Decoded, Fingerprint, Generations, StopFn};
 pub use journal::{
     Entry, EntryKind, Event, EventKind, Origin, ReaderCursor, ReaderRow, ReaderStatus, Version,
@@ -46,8 +48,8 @@ pub use options::{Options, TableSize, UpgradeProgress};
 pub use prepared::{Change, PreparedBlock};
 pub use prune::{HeldBy, Pruned};
 pub use query::{
-    LowestTradeQuery, Place, PoolStatesQuery, StateAt, StoredTrade, TradePlace, TradesPage,
-    TradesQuery, WalletPage, WalletQuery, WalletSummary,
+    LogsCost, LogsPage, LogsQuery, LowestTradeQuery, Place, PoolStatesQuery, StateAt, StoredTrade,
+    TradePlace, TradesPage, TradesQuery, WalletPage, WalletQuery, WalletSummary,
 };
 pub use read::View;
 pub use reader::{Reader, Start};
@@ -56,7 +58,7 @@ pub use repair::{LostOfChain, RepairReport};
 pub use store::Store;
 pub use streams::{
     AttemptLog, AttemptRecord, AttemptsQuery, Delivery, DeliveryKind, DeliveryMeta, DeliveryState,
-    FailedQuery, KeptMatch, ListAnchor, NewDelivery, NewMatch, QueueState, RecordCounts,
-    StreamChange, StreamId, StreamRow, StreamTotals, delivery_digest,
+    FailedQuery, KeptMatch, ListAnchor, NewDelivery, NewMatch, QueueState, QueuedDelivery,
+    RecordCounts, StreamChange, StreamId, StreamRow, StreamTotals, delivery_digest,
 };
 pub use write_state::WriteState;

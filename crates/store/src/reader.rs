@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::journal::{Event, EventKind, ReaderCommit, ReaderCursor, ReaderRow, Step, next_step};
 use crate::store::Store;
-use crate::streams::{Delivery, StreamChange, StreamCommit};
+use crate::streams::{QueuedDelivery, StreamChange, StreamCommit};
 use crate::{Error, View};
 
 /// Journal entries looked at in one go.
@@ -200,7 +200,7 @@ impl Reader {
         &mut self,
         cursor: ReaderCursor,
         change: StreamChange,
-    ) -> Result<Vec<Delivery>, Error> {
+    ) -> Result<Vec<QueuedDelivery>, Error> {
         let commit = StreamCommit {
             chain: self.chain,
             reader: self.name.clone(),

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Json, response::IntoResponse, response::Response};
 use serde::{Deserialize, Serialize};
-use store::{ApiKey, Role};
+use store::{ApiKey, MethodRules, Role};
 
 use super::Admin;
 use super::json_body::JsonBody;
@@ -15,6 +15,8 @@ use crate::params::Path;
 
 /// Names are for people: what is longer than this is a mistake.
 const NAME_CHARS_MAX: usize = 200;
+const METHOD_RULES_MAX: usize = 200;
+const METHOD_CHARS_MAX: usize = 128;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -35,6 +37,11 @@ pub struct KeyRequest {
     pub role: RoleName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units_per_second: Option<u32>,
+    /// Methods of the node RPC, e.g. `eth_call` or `trace_*`: only these, and not those.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow_methods: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny_methods: Vec<String>,
 }
 
 fn default_tenant() -> String {
@@ -49,6 +56,10 @@ pub struct KeyInfo {
     pub role: RoleName,
     pub created_at: String,
     pub units_per_second: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow_methods: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny_methods: Vec<String>,
 }
 
 /// The one time the key itself is shown.
@@ -71,6 +82,8 @@ impl From<&ApiKey> for KeyInfo {
             },
             created_at: crate::date::iso_millis_utc(key.created_at),
             units_per_second: key.units_per_second,
+            allow_methods: key.methods.allow.clone(),
+            deny_methods: key.methods.deny.clone(),
         }
     }
 }
@@ -86,13 +99,33 @@ impl KeyRequest {
         if self.tenant.is_empty() {
             return Err(ApiError::bad_value("tenant", "", "is empty"));
         }
+        check_methods("allow_methods", &self.allow_methods)?;
+        check_methods("deny_methods", &self.deny_methods)?;
         let role = match self.role {
             RoleName::Admin => Role::Admin,
             RoleName::Tenant => Role::Tenant,
         };
-        let KeyRequest { tenant, name, units_per_second, .. } = self;
-        Ok(NewKey { tenant, name, role, units_per_second })
+        let KeyRequest { tenant, name, units_per_second, allow_methods, deny_methods, .. } = self;
+        let methods = MethodRules { allow: allow_methods, deny: deny_methods };
+        Ok(NewKey { tenant, name, role, units_per_second, methods })
     }
+}
+
+/// A rule that cannot mean a method is a mistake, and would forbid or allow nothing.
+fn check_methods(field: &'static str, rules: &[String]) -> Result<(), ApiError> {
+    if rules.len() > METHOD_RULES_MAX {
+        let why = format!("has more than {METHOD_RULES_MAX} entries");
+        return Err(ApiError::bad_value(field, &rules.len().to_string(), &why));
+    }
+    for rule in rules {
+        let name = rule.strip_suffix('*').unwrap_or(rule);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if name.is_empty() || name.len() > METHOD_CHARS_MAX || !name.chars().all(is_name) {
+            let why = "is no method: give a name such as eth_call, or a namespace such as trace_*";
+            return Err(ApiError::bad_value(field, rule, why));
+        }
+    }
+    Ok(())
 }
 
 pub async fn list(State(app): State<App>, _: Admin) -> Result<Json<Vec<KeyInfo>>, ApiError> {

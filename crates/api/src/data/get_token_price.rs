@@ -65,7 +65,7 @@ async fn respond(
             Ok(Some(priced)) => priced,
             Ok(None) => continue,
             Err(error) if error.status().is_client_error() => {
-                let reach = (block.number, reach_to);
+                let reach = (pricing.refusal_reach_from().await?, reach_to);
                 return Ok(DataResponse::refused(&error, block.coverage.clone(), reach));
             }
             Err(error) => return Err(error),

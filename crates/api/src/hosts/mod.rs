@@ -7,6 +7,7 @@ pub mod metrics;
 pub mod node_rpc;
 mod operator;
 mod rpc_batch;
+pub mod rpc_socket;
 pub mod shared_answer;
 pub mod status;
 

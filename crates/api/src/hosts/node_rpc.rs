@@ -1,9 +1,12 @@
 //! `POST /{chain}/{key}`: JSON-RPC. The key stands in the path and goes nowhere else.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use gateway::{Answer, RequestScope};
 use model::chain::{ChainId, Operation};
 
 use super::rpc_batch::{self, Batch};
@@ -11,6 +14,8 @@ use super::{Refusal, weighed};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::params::{Path, check_json_type, whole_body};
+
+pub const ANSWERED_FROM: HeaderName = HeaderName::from_static("x-answered-from");
 
 /// The key comes first: whoever has none learns nothing, not even which chains there are.
 pub async fn node_rpc(
@@ -24,14 +29,39 @@ pub async fn node_rpc(
     let units = requests.weight();
     owner.throttle.take(units)?;
     let response = match rpc_batch::split(&body, app.parts.gateway.config.batch_max) {
-        Some(calls) => Batch { app: app.clone(), chain, calls }.respond().await,
-        None => match app.parts.gateway.answer(chain, requests).await {
-            Some(answer) => ([(header::CONTENT_TYPE, "application/json")], answer).into_response(),
-            // A notification: JSON-RPC wants silence.
-            None => StatusCode::NO_CONTENT.into_response(),
-        },
+        Some(calls) => {
+            let scope = Arc::new(RequestScope::of_batch());
+            Batch { app: app.clone(), owner, chain, calls, scope }.respond().await
+        }
+        None => {
+            let scope = RequestScope::default();
+            let requests = requests.permitted(|method| owner.methods.permits(method));
+            let answer = app.parts.gateway.answer_in_scope(chain, requests, &scope).await;
+            let response = match answer.map(Answer::into_vec) {
+                Some(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+                // A notification: JSON-RPC wants silence.
+                None => StatusCode::NO_CONTENT.into_response(),
+            };
+            answered_from(response, &scope)
+        }
     };
     Ok(weighed(response, units))
+}
+
+/// Says where the answers came from: `store`, `cache`, `node`, or `gateway` for what needs none of them.
+pub fn answered_from(mut response: Response, scope: &RequestScope) -> Response {
+    let mut sources = scope.sources();
+    let named = match (sources.next(), sources.next()) {
+        (None, _) => return response,
+        (Some(only), None) => HeaderValue::from_static(only.name()),
+        _ => {
+            let names: Vec<&str> = scope.sources().map(|source| source.name()).collect();
+            let Ok(names) = HeaderValue::from_str(&names.join(", ")) else { return response };
+            names
+        }
+    };
+    response.headers_mut().insert(ANSWERED_FROM, named);
+    response
 }
 
 async fn read(app: &App, chain: &str, request: Request) -> Result<(ChainId, Bytes), ApiError> {
@@ -42,7 +72,7 @@ async fn read(app: &App, chain: &str, request: Request) -> Result<(ChainId, Byte
 }
 
 /// The name is not quoted: people mix up the two parts of the path, and it may be a key.
-fn served_chain(app: &App, name: &str) -> Result<ChainId, ApiError> {
+pub fn served_chain(app: &App, name: &str) -> Result<ChainId, ApiError> {
     let found = app.parts.table.find_for(Operation::Rpc, name);
     let served = found.and_then(|chain| app.served(chain.id)).ok_or_else(|| {
         ApiError::NotFound(format!("no such chain here; served chains: {}", app.slugs()))

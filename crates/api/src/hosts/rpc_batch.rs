@@ -12,11 +12,14 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
+use gateway::RequestScope;
 use model::chain::ChainId;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::node_rpc::answered_from;
 use crate::app::App;
+use crate::keys::Owner;
 use crate::response_budget::Held;
 
 /// Calls of one batch that are being answered at once.
@@ -47,8 +50,11 @@ pub fn split(body: &Bytes, batch_max: usize) -> Option<Vec<Bytes>> {
 
 pub struct Batch {
     pub app: App,
+    pub owner: Arc<Owner>,
     pub chain: ChainId,
     pub calls: Vec<Bytes>,
+    /// What its calls share.
+    pub scope: Arc<RequestScope>,
 }
 
 /// An answer, with its bytes held.
@@ -59,6 +65,7 @@ struct Piece {
 
 impl Batch {
     pub async fn respond(self) -> Response {
+        let scope = self.scope.clone();
         let mut pieces = Box::pin(self.pieces());
         let mut begun = Vec::with_capacity(1024);
         // Dropped with this function; by then the bytes are the response's own, which are counted.
@@ -76,18 +83,20 @@ impl Batch {
             return StatusCode::NO_CONTENT.into_response();
         }
         begun.push(b']');
-        ([(header::CONTENT_TYPE, "application/json")], begun).into_response()
+        let response = ([(header::CONTENT_TYPE, "application/json")], begun).into_response();
+        answered_from(response, &scope)
     }
 
     /// The answers in order; notifications have none. Past the limit every call is told so.
     fn pieces(self) -> impl Stream<Item = Piece> + Send + use<> {
-        let Batch { app, chain, calls } = self;
+        let Batch { app, owner, chain, calls, scope } = self;
         let bytes_max = app.parts.gateway.config.batch_bytes_max;
         let is_full = Arc::new(AtomicBool::new(false));
         let full = is_full.clone();
         let answers = stream::iter(calls).map(move |call| {
             let (app, full) = (app.clone(), full.clone());
-            async move { (answer(&app, chain, &call, &full).await, call) }
+            let asked = Asked { owner: owner.clone(), scope: scope.clone(), chain };
+            async move { (answer(&app, &asked, &call, &full).await, call) }
         });
         let mut bytes = 0;
         answers.buffered(AT_ONCE).filter_map(move |(piece, call)| {
@@ -124,8 +133,15 @@ fn streamed(
     ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
 }
 
+/// Who asks, and what the calls of the batch share.
+struct Asked {
+    owner: Arc<Owner>,
+    scope: Arc<RequestScope>,
+    chain: ChainId,
+}
+
 /// None for a notification.
-async fn answer(app: &App, chain: ChainId, call: &Bytes, is_full: &AtomicBool) -> Option<Piece> {
+async fn answer(app: &App, asked: &Asked, call: &Bytes, is_full: &AtomicBool) -> Option<Piece> {
     if is_full.load(Ordering::Relaxed) {
         return failure(call, TOO_LARGE);
     }
@@ -136,9 +152,11 @@ async fn answer(app: &App, chain: ChainId, call: &Bytes, is_full: &AtomicBool) -
     let text = if call.starts_with(b"[") { b"0".as_slice() } else { call };
     let limit = Duration::from_millis(app.parts.config.request_timeout_ms);
     let gateway = &app.parts.gateway;
-    let answered = tokio::time::timeout(limit, gateway.answer(chain, gateway.read(text)));
+    let requests = gateway.read(text).permitted(|method| asked.owner.methods.permits(method));
+    let answering = gateway.answer_in_scope(asked.chain, requests, &asked.scope);
+    let answered = tokio::time::timeout(limit, answering);
     let Ok(answer) = answered.await else { return failure(call, TOO_SLOW) };
-    let bytes = answer?;
+    let bytes = answer?.into_vec();
     match app.response_budget.hold(bytes.len().saturating_sub(CALL_BYTES)).await {
         Ok(more) => held.merge(more),
         Err(_) => return failure(call, BUSY),

@@ -24,8 +24,20 @@ pub async fn status(State(app): State<App>, _: Operator) -> Result<Json<Value>, 
         "version": app.parts.version,
         "problems": problems(&app).await,
         "chains": chains,
+        "gateway": gateway_status(&app),
         "store": admin::sizes::describe(&app).await?,
     })))
+}
+
+/// What the node RPC answered since the process started, by method, and what it keeps of nodes' answers.
+fn gateway_status(app: &App) -> Value {
+    let forwarder = &app.parts.gateway.forwarder;
+    json!({
+        "methods": forwarder.counts.status(),
+        "cache": { "entries": forwarder.cache_entries(), "bytes": forwarder.cache_bytes() },
+        "calls_in_flight": forwarder.calls_in_flight(),
+        "bytes_in_flight": app.parts.gateway.bytes_in_flight(),
+    })
 }
 
 async fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value, ApiError> {

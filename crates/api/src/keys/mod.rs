@@ -10,7 +10,7 @@ pub use ring::{KeyRing, Owner};
 
 use rand::RngCore;
 use sha2::{Digest, Sha256};
-use store::{ApiKey, Role, Store};
+use store::{ApiKey, MethodRules, Role, Store};
 
 use crate::clock::now_s;
 
@@ -37,14 +37,15 @@ pub struct NewKey {
     pub role: Role,
     /// Compute units per second; the server's own limit where none is given.
     pub units_per_second: Option<u32>,
+    pub methods: MethodRules,
 }
 
 /// The row of a key that is not written down anywhere else.
 pub fn describe(key: &str, new: NewKey, created_at: u64) -> ApiKey {
     let hash = hash(key);
     let id = alloy_primitives::hex::encode(hash).chars().take(ID_CHARS).collect();
-    let NewKey { tenant, name, role, units_per_second } = new;
-    ApiKey { id, hash, tenant, name, role, created_at, units_per_second }
+    let NewKey { tenant, name, role, units_per_second, methods } = new;
+    ApiKey { id, hash, tenant, name, role, created_at, units_per_second, methods }
 }
 
 /// Makes a key and stores its hash. The key itself is in the answer and nowhere else.

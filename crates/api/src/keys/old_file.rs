@@ -61,6 +61,7 @@ pub async fn take_in_old_file(store: &Store, folder: &Path) -> Result<usize, Old
                 role: Role::Tenant,
                 created_at,
                 units_per_second: row.units_per_second,
+                methods: store::MethodRules::default(),
             })
             .await?;
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-use store::{ApiKey, Role, Store};
+use store::{ApiKey, MethodRules, Role, Store};
 use subtle::ConstantTimeEq;
 
 use super::{NewKey, create, describe, hash};
@@ -16,6 +16,7 @@ pub struct Owner {
     pub tenant: String,
     pub role: Role,
     pub throttle: Throttle,
+    pub methods: MethodRules,
 }
 
 pub struct KeyRing {
@@ -35,7 +36,13 @@ impl KeyRing {
     ) -> Result<Self, store::Error> {
         let bootstrap = (!bootstrap_key.is_empty()).then(|| {
             let (tenant, name) = ("default".to_owned(), "bootstrap".to_owned());
-            let new = NewKey { tenant, name, role: Role::Admin, units_per_second: None };
+            let new = NewKey {
+                tenant,
+                name,
+                role: Role::Admin,
+                units_per_second: None,
+                methods: MethodRules::default(),
+            };
             ApiKey { id: "bootstrap".into(), ..describe(bootstrap_key, new, 0) }
         });
         let ring =
@@ -76,10 +83,12 @@ impl KeyRing {
             let is_same = |owner: &&Arc<Owner>| {
                 (owner.tenant.as_str(), owner.role) == (row.tenant.as_str(), row.role)
                     && owner.throttle.units_per_second() == units
+                    && owner.methods == row.methods
             };
             let owner = old.get(&row.hash).filter(is_same).cloned().unwrap_or_else(|| {
                 let throttle = Throttle::new(units);
-                Arc::new(Owner { tenant: row.tenant.clone(), role: row.role, throttle })
+                let (tenant, methods) = (row.tenant.clone(), row.methods.clone());
+                Arc::new(Owner { tenant, role: row.role, throttle, methods })
             });
             known.insert(row.hash, owner);
         }

@@ -9,7 +9,8 @@ async fn store(folder: &std::path::Path) -> Store {
 }
 
 fn of_acme(role: Role, units_per_second: Option<u32>) -> NewKey {
-    NewKey { tenant: "acme".into(), name: String::new(), role, units_per_second }
+    let methods = store::MethodRules::default();
+    NewKey { tenant: "acme".into(), name: String::new(), role, units_per_second, methods }
 }
 
 #[test]

@@ -16,6 +16,8 @@ use super::connections::{Connections, Shed};
 use super::one_connection::OneConnection;
 use super::refused_head::refusal;
 use super::stream::{Listener, Stream};
+use crate::cors;
+use crate::listen_config::ListenConfig;
 
 /// How long to wait where descriptors or memory have run out.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -27,16 +29,43 @@ const RESET_STREAMS_MAX: usize = 32;
 /// HTTP/2: what is held for a client, per stream in both directions and per connection.
 const H2_STREAM_BYTES: u32 = 64 << 10;
 const H2_CONNECTION_BYTES: u32 = 256 << 10;
+/// HTTP/2: heads so many times larger than the limit are read, so that they are refused in our words; `request_head` does.
+const H2_HEAD_ROOM: usize = 8;
 
 pub struct Acceptor {
-    pub listener: Listener,
-    pub router: Router,
-    pub connections: Arc<Connections>,
-    pub h2_streams_max: u32,
-    pub header_bytes_max: usize,
+    listener: Listener,
+    router: Router,
+    connections: Arc<Connections>,
+    h2_streams_max: u32,
+    header_bytes_max: usize,
+    /// Of refusals that the router does not see; each with its end of line.
+    refusal_headers: Arc<str>,
 }
 
 impl Acceptor {
+    pub fn new(
+        listener: Listener,
+        router: Router,
+        connections: Arc<Connections>,
+        listen: &ListenConfig,
+    ) -> Self {
+        let ListenConfig { h2_streams_max, header_bytes_max, .. } = *listen;
+        let refusal_headers = Arc::default();
+        Acceptor {
+            listener,
+            router,
+            connections,
+            h2_streams_max,
+            header_bytes_max,
+            refusal_headers,
+        }
+    }
+
+    /// Pages in browsers may read refusals, too.
+    pub fn with_cors(self) -> Self {
+        Acceptor { refusal_headers: cors::header_lines().into(), ..self }
+    }
+
     pub async fn run(self, mut stage: watch::Receiver<Stage>) {
         let builder = self.builder();
         let mut tasks = JoinSet::new();
@@ -58,7 +87,9 @@ impl Acceptor {
             };
             match self.connections.admit(peer) {
                 Ok(place) => {
-                    let one = OneConnection { stream, place, router: self.router.clone() };
+                    let (router, refusal_headers) =
+                        (self.router.clone(), self.refusal_headers.clone());
+                    let one = OneConnection { stream, place, router, refusal_headers };
                     tasks.spawn(one.serve(builder.clone(), stage.clone()));
                 }
                 Err(shed) => self.shed(&stream, shed, &mut shedding),
@@ -75,7 +106,8 @@ impl Acceptor {
         // Our own: the library's cannot write the year that a broken clock may show.
         builder.http1().timer(TokioTimer::new()).auto_date_header(false);
         builder.http1().max_buf_size(self.header_bytes_max).header_read_timeout(None);
-        let header_list = u32::try_from(self.header_bytes_max).unwrap_or(u32::MAX);
+        let header_list = self.header_bytes_max.saturating_mul(H2_HEAD_ROOM);
+        let header_list = u32::try_from(header_list).unwrap_or(u32::MAX);
         builder
             .http2()
             .timer(TokioTimer::new())
@@ -112,7 +144,7 @@ impl Acceptor {
 
     fn shed(&self, stream: &Stream, shed: Shed, shedding: &mut Complaint) {
         metrics::counter!("headwater_connections_shed_total", "why" => shed.name()).increment(1);
-        stream.refuse(words(shed).as_bytes());
+        stream.refuse(words(shed, &self.refusal_headers).as_bytes());
         let limits = &self.connections.limits;
         shedding.say(|times| match shed {
             Shed::Full => tracing::warn!(
@@ -137,12 +169,12 @@ fn is_out_of_files(error: &io::Error) -> bool {
 }
 
 /// An answer for whoever speaks HTTP/1; others see the connection end.
-fn words(shed: Shed) -> String {
+fn words(shed: Shed, headers: &str) -> String {
     let why = match shed {
         Shed::Full => "too many connections to this server; try again in a moment",
         Shed::Client => "too many connections from this address; use fewer",
     };
-    refusal("503 Service Unavailable", why, "retry-after: 1\r\n")
+    refusal("503 Service Unavailable", why, &format!("retry-after: 1\r\n{headers}"))
 }
 
 /// Something that may happen thousands of times a second, and is said once a minute.

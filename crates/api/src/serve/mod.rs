@@ -8,6 +8,7 @@ mod answer_body;
 mod connections;
 mod one_connection;
 mod refused_head;
+mod socket_place;
 mod stream;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 
 pub use connections::{Connections, Limits};
+pub use socket_place::{HeldPlace, SocketPlace};
 
 use crate::admin::LocalSocket;
 use crate::app::App;
@@ -45,11 +47,11 @@ pub async fn serve(
     connections: Arc<Connections>,
     stage: watch::Receiver<Stage>,
 ) {
-    let h2_streams_max = app.parts.listen.h2_streams_max;
-    let header_bytes_max = app.parts.listen.header_bytes_max;
-    let router = router(app, hosts);
+    let (listen, has_cors) = (app.parts.listen.clone(), app.parts.config.cors);
     let listener = Listener::Tcp(listener);
-    Acceptor { listener, router, connections, h2_streams_max, header_bytes_max }.run(stage).await;
+    let acceptor = Acceptor::new(listener, router(app, hosts), connections, &listen);
+    let acceptor = if has_cors { acceptor.with_cors() } else { acceptor };
+    acceptor.run(stage).await;
 }
 
 /// The admin surface on a socket that only the owner of the data folder can open: no key is asked for.
@@ -60,9 +62,7 @@ pub async fn serve_local(listener: UnixListener, app: App, stage: watch::Receive
     let connections = Connections::new(Limits::new(&listen, LOCAL_CONNECTIONS_MAX));
     let sweep = connections.clone().sweep();
     let router = router(app, hosts).layer(axum::Extension(LocalSocket));
-    let ListenConfig { h2_streams_max, header_bytes_max, .. } = listen;
-    let listener = Listener::Unix(listener);
-    let acceptor = Acceptor { listener, router, connections, h2_streams_max, header_bytes_max };
+    let acceptor = Acceptor::new(Listener::Unix(listener), router, connections, &listen);
     tokio::select! {
         () = acceptor.run(stage) => {}
         () = sweep => {}

@@ -20,6 +20,7 @@ use tower::Service;
 use super::Stage;
 use super::answer_body::{AnswerBody, RequestPlace};
 use super::connections::{Connection, Connections, Place};
+use super::socket_place::SocketPlace;
 use super::stream::{Stream, Watched};
 use crate::answer_headers::{self, AnswerDate};
 use crate::client_address::forwarded;
@@ -34,19 +35,23 @@ pub struct OneConnection {
     pub stream: Stream,
     pub place: Place,
     pub router: Router,
+    pub refusal_headers: Arc<str>,
 }
 
 impl OneConnection {
     /// Ends with the connection. Its place is given back after the socket is closed, not before.
     pub async fn serve(self, builder: Builder<TokioExecutor>, mut stage: watch::Receiver<Stage>) {
-        let OneConnection { stream, place, router } = self;
+        let OneConnection { stream, place, router, refusal_headers } = self;
+        let place = Arc::new(place);
         let connection = place.connection.clone();
-        let io = TokioIo::new(Watched::new(stream, connection.clone()));
+        let io = TokioIo::new(Watched::new(stream, connection.clone(), refusal_headers));
         let (asked, connections) = (connection.clone(), place.connections.clone());
-        let service = service_fn(move |request| {
+        let socket = SocketPlace::new(place.clone(), stage.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(socket.clone());
             answer(router.clone(), asked.clone(), connections.clone(), request)
         });
-        let mut http = pin!(builder.serve_connection(io, service));
+        let mut http = pin!(builder.serve_connection_with_upgrades(io, service));
         loop {
             tokio::select! {
                 _ = http.as_mut() => return,

@@ -9,8 +9,8 @@ const LIBRARY_BYTES_MAX: usize = 128;
 const NO_BODY: &[u8] = b"content-length: 0\r\n\r\n";
 
 /// What goes out instead of these bytes, if they are such a refusal. `in_first_line`: the client sent no end of a line
-/// yet, so what was too large is the path.
-pub fn instead_of(written: &[u8], in_first_line: bool) -> Option<Vec<u8>> {
+/// yet, so what was too large is the path. `more`: as for [`refusal`].
+pub fn instead_of(written: &[u8], in_first_line: bool, more: &str) -> Option<Vec<u8>> {
     let is_refusal = written.starts_with(b"HTTP/1.") && written.get(8..10) == Some(b" 4");
     if !is_refusal || written.len() > LIBRARY_BYTES_MAX || !written.ends_with(NO_BODY) {
         return None;
@@ -21,7 +21,7 @@ pub fn instead_of(written: &[u8], in_first_line: bool) -> Option<Vec<u8>> {
         b"400" => ("400 Bad Request", NO_HTTP),
         _ => return None,
     };
-    Some(refusal(status, why, "").into_bytes())
+    Some(refusal(status, why, more).into_bytes())
 }
 
 /// A whole answer as text, for where there is no request to answer. `more`: further headers, each with its end of line.
@@ -58,8 +58,9 @@ mod tests {
             ("431 Request Header Fields Too Large", false, "HTTP/1.1 431 "),
             ("400 Bad Request", false, "HTTP/1.1 400 "),
         ] {
-            let instead = instead_of(refused(library).as_bytes(), in_first_line).unwrap();
-            let text = String::from_utf8(instead).unwrap();
+            let instead = instead_of(refused(library).as_bytes(), in_first_line, "more: 1\r\n");
+            let text = String::from_utf8(instead.unwrap()).unwrap();
+            assert!(text.contains("\r\nmore: 1\r\n"), "{text}");
             assert!(text.starts_with(ours), "{text}");
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             assert!(head.contains(&format!("content-length: {}", body.len())), "{text}");
@@ -72,7 +73,7 @@ mod tests {
             "HTTP/1.1 4".to_owned(),
             String::new(),
         ] {
-            assert_eq!(instead_of(other.as_bytes(), false), None, "{other}");
+            assert_eq!(instead_of(other.as_bytes(), false, ""), None, "{other}");
         }
     }
 }

@@ -60,6 +60,8 @@ pub struct Watched {
     connection: Arc<Connection>,
     /// No line of the client's has ended yet.
     in_first_line: bool,
+    /// Headers of refusals, each with its end of line.
+    refusal_headers: Arc<str>,
     replaced: Option<Replaced>,
 }
 
@@ -72,8 +74,8 @@ struct Replaced {
 }
 
 impl Watched {
-    pub fn new(stream: Stream, connection: Arc<Connection>) -> Self {
-        Watched { stream, connection, in_first_line: true, replaced: None }
+    pub fn new(stream: Stream, connection: Arc<Connection>, refusal_headers: Arc<str>) -> Self {
+        Watched { stream, connection, in_first_line: true, refusal_headers, replaced: None }
     }
 
     /// Writes what goes out instead, if anything does; once all of it is gone, the library is told that its own is.
@@ -83,7 +85,8 @@ impl Watched {
         library: &[u8],
     ) -> Option<Poll<io::Result<usize>>> {
         if self.replaced.is_none() {
-            let bytes = refused_head::instead_of(library, self.in_first_line)?;
+            let bytes =
+                refused_head::instead_of(library, self.in_first_line, &self.refusal_headers)?;
             self.replaced = Some(Replaced { bytes, written: 0, stands_for: library.len() });
         }
         let replaced = self.replaced.as_mut()?;

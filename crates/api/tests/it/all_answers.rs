@@ -175,6 +175,38 @@ fn what_the_http_library_refuses_has_the_body_and_the_headers_of_all_others() {
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(answer.header("cache-control"), Some("no-store"));
         assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+    }
+}
+
+#[test]
+fn heads_that_are_too_large_are_refused_in_the_same_words_over_http2() {
+    let server = TestServer::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
+    let page = format!("http://{}/api/v2.2/{}?chain=sim", server.address, server.wallet);
+    let ask = |url: String, header: String| {
+        let request = client.get(url).header("x-api-key", KEY).header("x-long", header);
+        runtime.block_on(async move {
+            let answer = request.send().await.unwrap();
+            let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+            (status, headers, answer.text().await.unwrap())
+        })
+    };
+    assert_eq!(ask(page.clone(), "x".into()).0, 200);
+    // A longer one is no URL to either side.
+    for bytes in [17_000, 60_000] {
+        let long = "x".repeat(bytes);
+        for (url, header, expected) in
+            [(format!("{page}&a={long}"), "x".into(), 414), (page.clone(), long.clone(), 431)]
+        {
+            let (status, headers, body) = ask(url, header);
+            assert_eq!(status, expected, "{bytes}");
+            assert!(body.starts_with("{\"message\":"), "{body}");
+            for name in ["x-request-id", "access-control-allow-origin", "cache-control"] {
+                assert!(headers.contains_key(name), "{name}: {headers:?}");
+            }
+        }
     }
 }
 

@@ -115,6 +115,8 @@ fn a_price_past_the_newest_block_is_the_newest_blocks_and_says_so() {
     assert_eq!((nothing.status, nothing.header("x-coverage")), (404, Some("partial")));
     assert_eq!(nothing.header("x-indexed-blocks"), Some("1000-1001"));
     assert_eq!(nothing.header("x-request-weight"), Some("50"));
+    let nothing = market.ask(addr("OTHER"), "include=percent_change");
+    assert_eq!((nothing.status, nothing.header("x-coverage")), (404, Some("partial")));
 }
 
 #[test]

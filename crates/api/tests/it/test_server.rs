@@ -230,8 +230,10 @@ pub fn assembled(
     // Tests that want verified collections leave a list in the folder.
     let lists: Vec<_> =
         Some(folder.join(VERIFIED)).into_iter().filter(|path| path.exists()).collect();
-    let nodes: Vec<_> =
-        chains.iter().map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone() }).collect();
+    let nodes: Vec<_> = chains
+        .iter()
+        .map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone(), is_ingested: true })
+        .collect();
     Parts {
         config: Config { body_bytes_max: 1 << 16, ..Config::default() },
         listen: ListenConfig::default(),

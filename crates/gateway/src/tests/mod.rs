@@ -17,7 +17,7 @@ fn gateway(folder: &std::path::Path) -> Gateway {
     let store = block_on(store::Store::open(&store::Options::new(folder), |_| {})).unwrap();
     let table = ChainTable::builtin().unwrap();
     let chain = std::sync::Arc::new(table.find("eth").unwrap().clone());
-    Gateway::new(Config::default(), store, [ChainNode { chain, pool: None }])
+    Gateway::new(Config::default(), store, [ChainNode { chain, pool: None, is_ingested: false }])
 }
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
@@ -41,6 +41,12 @@ fn every_shape_of_request_gets_its_answer() {
         (
             r#"{"jsonrpc":"2.0","id":"a b","method":"net_version"}"#.into(),
             Some(json!({"jsonrpc":"2.0","id":"a b","result":"1"})),
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":3,"method":"web3_sha3","params":["0x"]}"#.into(),
+            Some(
+                json!({"jsonrpc":"2.0","id":3,"result":"0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"}),
+            ),
         ),
         (
             r#"{"jsonrpc":"2.0","id":null,"method":"eth_chainId"}"#.into(),
@@ -138,7 +144,9 @@ fn what_is_wrong_is_named() {
         (by_place(r#"["0x1",0]"#), -32602, "argument 1 with value 0 is not a hex quantity"),
         (by_place(r#"["0x1","0x"]"#), -32602, "argument 1"),
         (by_place(r#"{"a":1}"#), -32602, "an array of 2"),
-        (call("eth_blockNumber", "[]"), -32000, "needs a node"),
+        (call("foo_bar", "[]"), -32601, "foo_bar"),
+        (call("web3_sha3", r#"["0x0"]"#), -32602, "argument 0 with value \"0x0\" is not hex bytes"),
+        (call("eth_gasPrice", "[]"), -32000, "needs a node"),
     ];
     for (body, code, message) in table {
         let answer = ask(&gateway, &body).unwrap();

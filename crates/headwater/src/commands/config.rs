@@ -34,6 +34,7 @@ fn check(settings: &Settings) -> Result<()> {
             .with_context(|| format!("chain '{name}'"))?;
     }
     api::ContractList::read("verified collections", &settings.api.verified_collections, &table)?;
+    api::ContractList::read("spam contracts", &settings.streams.spam, &table)?;
     api::Labels::read(&settings.api.labels)?;
     api::TokenLists::read(&settings.price.token_lists)?;
     Ok(())

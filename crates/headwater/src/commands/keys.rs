@@ -15,12 +15,22 @@ use crate::say;
 pub fn run(command: &KeysCommand) -> Result<ExitCode> {
     run_async(async {
         match command {
-            KeysCommand::Create { place, tenant, name, admin, units_per_second } => {
+            KeysCommand::Create {
+                place,
+                tenant,
+                name,
+                admin,
+                units_per_second,
+                allow_methods,
+                deny_methods,
+            } => {
                 let request = KeyRequest {
                     tenant: tenant.clone(),
                     name: name.clone(),
                     role: if *admin { RoleName::Admin } else { RoleName::Tenant },
                     units_per_second: *units_per_second,
+                    allow_methods: allow_methods.clone(),
+                    deny_methods: deny_methods.clone(),
                 };
                 // The one time it is shown.
                 say(&make(&access(place).await?, request).await?)?;

@@ -15,14 +15,16 @@ use crate::progress_bar::Bar;
 use crate::server::{Server, shown};
 use crate::{log_writer, say, telemetry, told};
 
-/// How long a server that failed may take to stop in order.
-const FAILED_STOP: Duration = Duration::from_secs(20);
+/// How long a server may take to stop in order: one that failed in all, one that was told to after its clients are gone.
+const STOP_MAX: Duration = Duration::from_secs(20);
 
 pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(args))?;
     telemetry::logs(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let mut is_over = None;
+    // Until the end of this function: what hangs may do so only then.
+    let mut watchdog = None;
+    let mut has_failed = false;
     let served = runtime.block_on(async {
         let stop = stop_asked()?;
         let mut server = Server::start(&settings, args.role == Role::All).await?;
@@ -39,23 +41,28 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
         bars.iter().for_each(tokio::task::JoinHandle::abort);
         let Some(error) = failure else {
             tracing::info!("stopping");
+            let listen = &settings.listen;
+            let clients = Duration::from_millis(listen.drain_notice_ms + listen.drain_timeout_ms);
+            watchdog = Some(Watchdog::start(clients + STOP_MAX, end_at_once)?);
             return server.stop().await;
         };
         tracing::error!(%error, "stopping: this process cannot go on");
         // Before anything that may hang as what has failed does.
         eprintln!("headwater: {}", told(&error));
         log_writer::flush();
-        is_over = Some(Watchdog::start(FAILED_STOP, end_at_once)?);
-        let _ = tokio::time::timeout(FAILED_STOP, server.stop()).await;
+        has_failed = true;
+        watchdog = Some(Watchdog::start(STOP_MAX, end_at_once)?);
+        let _ = tokio::time::timeout(STOP_MAX, server.stop()).await;
         Ok(())
     });
     // A write that hangs would be waited for here.
-    runtime.shutdown_timeout(FAILED_STOP);
-    served.map(|()| if is_over.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    runtime.shutdown_timeout(STOP_MAX);
+    drop(watchdog);
+    served.map(|()| if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn end_at_once() {
-    tracing::error!("it did not stop in order within {FAILED_STOP:?}, and ends now");
+    tracing::error!("it does not stop in order, and ends now");
     log_writer::flush();
     std::process::exit(1);
 }
@@ -68,6 +75,11 @@ async fn show(ingest: Arc<ChainIngest>) {
     loop {
         tick.tick().await;
         let now = ingest.progress.snapshot();
+        if now.history_ends_at.is_some() {
+            // Nothing is filled until some node has more.
+            bar = None;
+            continue;
+        }
         match history.step(now.blocks_missing) {
             Step::Nothing => {}
             Step::Filling => {

@@ -1,6 +1,8 @@
 //! One chain of the configuration: where to read it, and what it is if it is not built in.
 
-use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
 use model::chain::{Chain, ChainId, ChainTable, PrivateChain, Verification};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,9 @@ pub struct ChainSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
     pub upstreams: Vec<rpc::UpstreamConfig>,
+    /// "off": its blocks are not stored; calls to its nodes are forwarded, checked and cached.
+    #[serde(skip_serializing_if = "IngestChoice::is_on")]
+    pub ingest: IngestChoice,
     /// The oldest block to fill down to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_block: Option<u64>,
@@ -31,6 +36,21 @@ pub struct ChainSection {
     /// By which rules its blocks are checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
+}
+
+/// Whether a chain's blocks are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IngestChoice {
+    #[default]
+    On,
+    Off,
+}
+
+impl IngestChoice {
+    pub fn is_on(&self) -> bool {
+        *self == IngestChoice::On
+    }
 }
 
 impl ChainSection {
@@ -81,6 +101,15 @@ impl ChainSection {
         Ok(private)
     }
 
+    /// What is not stored can only be asked of a node.
+    fn check_ingest(&self, name: &str) -> Result<()> {
+        anyhow::ensure!(
+            self.ingest.is_on() || !self.upstreams.is_empty(),
+            "chains.{name}.ingest is \"off\", so its calls are forwarded; name a node in chains.{name}.upstreams"
+        );
+        Ok(())
+    }
+
     /// A reorg must find its ancestor among the blocks that are kept.
     fn check_retain(&self, name: &str, table: &ChainTable) -> Result<()> {
         let Some(keep) = self.retain_blocks else { return Ok(()) };
@@ -106,9 +135,18 @@ impl ChainSection {
 /// The table with every chain of the configuration in it.
 pub fn table(settings: &super::Settings) -> Result<ChainTable> {
     let mut table = ChainTable::builtin().context("the built-in chains")?;
+    let mut names: BTreeMap<ChainId, &str> = BTreeMap::new();
     for (name, section) in &settings.chains {
         table = section.extend(name, table)?;
         section.check_retain(name, &table)?;
+        section.check_ingest(name)?;
+        let Some(chain) = table.find(name) else { continue };
+        if let Some(other) = names.insert(chain.id, name) {
+            let id = chain.id.0;
+            bail!(
+                "chains.{other} and chains.{name} are the same chain, {id}; make them one section"
+            );
+        }
     }
     Ok(table)
 }

@@ -42,6 +42,7 @@ impl Settings {
         );
         for (name, value) in [
             ("gateway.batch_max", self.gateway.batch_max as u64),
+            ("gateway.quorum", self.gateway.quorum as u64),
             ("api.body_bytes_max", api.body_bytes_max as u64),
             ("api.request_timeout_ms", api.request_timeout_ms),
             ("gateway.batch_bytes_max", self.gateway.batch_bytes_max as u64),

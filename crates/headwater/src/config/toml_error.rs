@@ -28,6 +28,10 @@ pub fn misfit(error: &Error, file: Option<(&Path, &str)>) -> anyhow::Error {
     else {
         return anyhow!("the configuration does not fit: {message}");
     };
+    // What is not known is named in the message, below the key.
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+    let whole = unknown.map(|field| format!("{key}.{field}"));
+    let key = whole.as_deref().unwrap_or(key);
     let place = file.and_then(|(path, text)| Some((path, line_of(text, key)?)));
     match place {
         Some((path, line)) => {
@@ -61,9 +65,10 @@ fn key_of(line: &str) -> Option<&str> {
     (!key.is_empty() && key.len() <= 64 && key.chars().all(is_plain)).then_some(key)
 }
 
-/// Where `section.key` is set, as far as a look at the lines can tell.
+/// Where `section.key` is set, as far as a look at the lines can tell; of what stands within a list or a table on one
+/// line, that line.
 fn line_of(text: &str, path: &str) -> Option<usize> {
-    let mut section = String::new();
+    let (mut section, mut found) = (String::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         if let Some(header) = line.strip_prefix('[') {
@@ -72,11 +77,18 @@ fn line_of(text: &str, path: &str) -> Option<usize> {
         }
         let Some(key) = key_of(line) else { continue };
         let whole = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
-        if whole == path {
-            return Some(number + 1);
+        let within = path.strip_prefix(whole.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        let has_it =
+            within.and_then(|rest| rest.rsplit('.').next()).is_some_and(|it| line.contains(it));
+        if whole == path || has_it {
+            found.push(number + 1);
         }
     }
-    None
+    // Of several sections of one name nobody knows which is meant.
+    match found.as_slice() {
+        [line] => Some(*line),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -115,6 +127,36 @@ mod tests {
         assert_eq!(line_of(text, "auth.bootstrap_key"), Some(5));
         assert_eq!(line_of(text, "api.limit_max"), Some(2));
         assert_eq!(line_of(text, "api.limit_min"), None);
+        let inline = "[chains.eth]
+id = 1
+upstreams = [{ url = 5 }]
+";
+        assert_eq!(line_of(inline, "chains.eth.upstreams.url"), Some(3));
+        let two = "[[chains.eth.upstreams]]
+url = 1
+[[chains.eth.upstreams]]
+url = 5
+";
+        assert_eq!(line_of(two, "chains.eth.upstreams.url"), None);
+    }
+
+    #[test]
+    fn an_unknown_key_is_told_by_its_place() {
+        #[derive(Debug, serde::Deserialize)]
+        struct Outer {
+            #[expect(dead_code, reason = "only read")]
+            api: Inner,
+        }
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Inner {}
+        let text = "# first
+[api]
+limit_maxx = 3
+";
+        let error = text.parse::<toml::Table>().unwrap().try_into::<Outer>().unwrap_err();
+        let told = misfit(&error, Some((Path::new("h.toml"), text))).to_string();
+        assert!(told.contains("h.toml, line 3, key api.limit_maxx: unknown field"), "{told}");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use ingest::ChainIngest;
 use model::chain::{Chain, ChainTable};
 use rpc::{Pool, PoolOptions};
 use store::Store;
+use tasks::{Backoff, TaskEnd, endless, keep_running};
+use tokio::task::JoinSet;
 
 use super::audit::ChainAudit;
 use crate::config::{ChainSection, Settings};
@@ -19,6 +21,8 @@ pub struct Chains {
     pub served: Vec<ServedChain>,
     pub ingests: Vec<Arc<ChainIngest>>,
     pub targets: Vec<RedecodeTarget>,
+    /// Of chains that are served by the gateway alone: who tells which heads were given.
+    pub head_accounts: JoinSet<()>,
 }
 
 /// Chains of the configuration, and those the store holds from earlier.
@@ -44,6 +48,10 @@ pub async fn start(
         }
         let pool =
             start_pool(&chain, section, settings).with_context(|| format!("chain '{name}'"))?;
+        if !section.ingest.is_on() {
+            chains.serve_without_store(chain, pool, redecode);
+            continue;
+        }
         let ingest = ingesting.then(|| {
             Arc::new(ChainIngest::start(ingest::Options {
                 chain: chain.clone(),
@@ -74,6 +82,27 @@ pub fn find<'a>(table: &'a ChainTable, name: &str) -> Result<&'a Chain> {
 }
 
 impl Chains {
+    /// The gateway forwards, checks and caches; /status says that nothing is stored.
+    fn serve_without_store(
+        &mut self,
+        chain: Arc<Chain>,
+        pool: Arc<Pool>,
+        redecode: Option<StatusFn>,
+    ) {
+        let (nodes, of) = (pool.clone(), chain.clone());
+        self.head_accounts.spawn(async move {
+            let backoff = Backoff { min: Duration::from_secs(1), max: Duration::from_secs(60) };
+            let start = || endless(gateway::keep_head_account(nodes.clone(), of.clone()));
+            let tell = |end: TaskEnd| {
+                let TaskEnd { reason, .. } = end;
+                tracing::error!(chain = %of.slug, %reason, "who asks for new heads ended and is started again");
+            };
+            keep_running(backoff, || false, start, tell).await;
+        });
+        let ingest: Option<StatusFn> = Some(Box::new(|| "off".into()));
+        self.served.push(ServedChain { chain, pool: Some(pool), ingest, redecode, audit: None });
+    }
+
     /// Before a chain's ingest starts: what it commits must say who decoded it.
     async fn add_target(
         &mut self,

@@ -21,7 +21,7 @@ use model::chain::ChainTable;
 use rand::RngCore;
 use store::{Store, WriteState};
 use tasks::TaskBoard;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use self::streams::LateTokens;
 use crate::config::{self, Settings};
@@ -44,6 +44,8 @@ pub struct Server {
     streams: Streams,
     listeners: Listeners,
     budget: Option<JoinHandle<()>>,
+    /// Ends with the server.
+    _head_accounts: JoinSet<()>,
     store: Store,
 }
 
@@ -51,7 +53,7 @@ impl Server {
     pub async fn start(settings: &Settings, ingesting: bool) -> Result<Self> {
         let table = Arc::new(config::table(settings)?);
         let store = open_store(settings, true).await?;
-        let Chains { served, ingests, targets } =
+        let Chains { served, ingests, targets, head_accounts } =
             chains::start(settings, &table, &store, ingesting).await?;
         let redecode = RedecodeWorker::start(&store, targets);
         let tokens = LateTokens::new();
@@ -77,7 +79,17 @@ impl Server {
         tokens.set(app.clone());
         let files = file_limit::plan(settings.node_files());
         let (listeners, addresses) = Listeners::start(settings, &app, files).await?;
-        Ok(Server { app, ingests, addresses, redecode, streams, listeners, budget, store })
+        Ok(Server {
+            app,
+            ingests,
+            addresses,
+            redecode,
+            streams,
+            listeners,
+            budget,
+            _head_accounts: head_accounts,
+            store,
+        })
     }
 
     /// Ends with what this process cannot go on after.
@@ -142,9 +154,19 @@ struct Built<'a> {
 async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<Parts> {
     let Built { table, chains, redecode, problems, streams, tasks } = built;
     let prometheus = telemetry::metrics(tasks)?;
+    let is_off = |id| {
+        settings.chains.iter().any(|(name, section)| {
+            let is_it = chains::find(&table, name).is_ok_and(|chain| chain.id == id);
+            is_it && !section.ingest.is_on()
+        })
+    };
     let nodes = chains
         .iter()
-        .map(|c| ChainNode { chain: c.chain.clone(), pool: c.pool.clone() })
+        .map(|c| ChainNode {
+            chain: c.chain.clone(),
+            pool: c.pool.clone(),
+            is_ingested: !is_off(c.chain.id),
+        })
         .collect::<Vec<_>>();
     let bootstrap = &settings.auth.bootstrap_key;
     let keys = KeyRing::open(store, bootstrap, settings.api.units_per_second).await?;

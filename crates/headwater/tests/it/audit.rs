@@ -1,10 +1,10 @@
 //! `headwater audit`: of a data folder, and beside a server that follows a node.
 
 use serde_json::Value;
-use testkit::{Rule, SimConfig, SimNode, Tamper, shared, write};
+use testkit::{Rule, SharedChain, SimConfig, SimNode, Tamper, shared, write};
 
 use crate::client::Client;
-use crate::process::{Serve, run, run_well, text};
+use crate::process::{Serve, Server, run, run_well, text};
 use crate::world::{CHAIN, SLUG, head};
 
 fn config(seed: u64) -> SimConfig {
@@ -17,6 +17,16 @@ fn serve(data: &std::path::Path, node: &SimNode) -> Serve {
         .set("rpc.poll_ms", "40")
         .set("ingest.audit", "0")
         .set(&format!("chains.{CHAIN}.verification"), "full")
+}
+
+/// A server that has every block of the chain, with its traces.
+async fn followed(data: &std::path::Path, node: &SimNode, chain: &SharedChain) -> (Server, Client) {
+    let server = serve(data, node).start();
+    let client = Client::new(server.url());
+    let (number, hash) = head(chain);
+    client.until_indexed(SLUG, number, &hash).await;
+    until_traced(&client, number).await;
+    (server, client)
 }
 
 /// The command's arguments on this folder; the chain's rules stand in a file there.
@@ -36,11 +46,7 @@ async fn an_audit_reports_what_is_proven_and_what_is_not() {
     let lie = node.faults.add(Rule::from(Tamper::ChangedTraceValue).on_block(9));
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let server = serve(&data, &node).start();
-    let client = Client::new(server.url());
-    let (number, hash) = head(&chain);
-    client.until_indexed(SLUG, number, &hash).await;
-    until_traced(&client, 12).await;
+    let (server, client) = followed(&data, &node, &chain).await;
 
     // Through the server: it has the folder.
     let told = run_well(args(&data, &["--blocks", "1-8", "--sample", "0"]));
@@ -119,14 +125,9 @@ async fn nodes_that_give_no_proofs_are_named() {
     let node = SimNode::start(chain.clone()).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let server = serve(&data, &node).start();
-    let client = Client::new(server.url());
-    let (number, hash) = head(&chain);
-    client.until_indexed(SLUG, number, &hash).await;
-    until_traced(&client, 4).await;
+    let (server, _) = followed(&data, &node, &chain).await;
     let told = run_well(args(&data, &["--blocks", "2-4", "--sample", "1"]));
     assert!(told.contains("eth_getProof does not exist"), "{told}");
     assert!(told.contains("0 pairs of account and block are proven"), "{told}");
-    // And a chain whose rules are not modelled is not asked about at all.
     server.terminate();
 }

@@ -367,11 +367,7 @@ fn calls() -> Vec<Case> {
             200,
             "null",
         ),
-        post(
-            call("eth_blockNumber", "[]"),
-            200,
-            "eth_blockNumber needs a node, and this chain has none",
-        ),
+        post(call("eth_gasPrice", "[]"), 200, "eth_gasPrice needs a node, and this chain has none"),
         post(many(5), 200, "0x539"),
         post(many(6), 200, "a batch of 6 calls; at most 5 are taken"),
         post(r#"{"jsonrpc":"2.0","method":"eth_chainId"}"#, 204, ""),

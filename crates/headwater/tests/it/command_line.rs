@@ -30,32 +30,33 @@ fn config_check_and_print_show_the_merged_settings_without_secrets() {
     assert!(!printed.contains("hush") && !printed.contains(crate::process::KEY), "{printed}");
 }
 
-#[test]
-fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
+/// What is refused by `config check` is refused by `serve`, in the same words.
+fn is_refused(content: &str, says: &str) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("headwater.toml");
     let file = file.to_str().unwrap();
+    std::fs::write(file, content).unwrap();
+    let output = run(["config", "check", "--config", file]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{content}");
+    assert!(told.starts_with("headwater: ") && told.contains(says), "{content}: {told}");
+    assert!(!told.contains("geheim"), "{content}: {told}");
+    let data = folder.path().join("data");
+    let serve = run(["serve", "--config", file, "--data", data.to_str().unwrap()]);
+    assert_eq!((serve.status.code(), text(&serve.stderr)), (Some(1), told), "{content}");
+}
+
+#[test]
+fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
     for (content, says) in [
         ("[api]\nlimit_maximum = 5", "limit_maximum"),
         ("[api]\nlimit_default = 0", "api.limit_default (0)"),
         ("[ingest]\naudit = 601", "ingest.audit (601)"),
         ("[api", "headwater.toml"),
-        ("[chains.nowhere]\n", "chain 'nowhere' is not built in"),
-        ("[chains.mine]\nid = 1", "id 1 is `eth` already"),
-        ("[chains.mine]\nid = 77\ncontracts_of = \"nowhere\"", "contracts_of names 'nowhere'"),
         ("[listen]\nall = \"localhost:80\"", "listen address 'localhost:80'"),
         ("[api]\nwire_profile = \"geheim\"", "line 2, key api.wire_profile: unknown variant"),
         ("[auth]\nbootstrap_key = geheim", "line 2, column"),
-        ("[chains.eth]\nupstreams = [\"geheim\"]", "chain 'eth'"),
-        ("[chains.eth]\nupstreams = [\"ftp://node/geheim\"]", "must start with http://"),
-        (
-            "[chains.eth]\nupstreams = [{ url = \"http://n\", headers = { x = \"geheim\\n\" } }]",
-            "header x has a name or value",
-        ),
-        (
-            "[chains.eth]\nupstreams = [{ url = \"http://n\", ws_url = \"http://n/geheim\" }]",
-            "the WebSocket URL must start with ws://",
-        ),
+        ("[api]\nlimit_maxx = 3", "headwater.toml, line 2, key api.limit_maxx: unknown field"),
         ("[log]\nfilter = \"a=b=c\"", "log.filter 'a=b=c' is not a filter"),
         ("[listen]\nall = \"\"", "listen.all is empty"),
         ("[listen]\nrpc = \"127.0.0.1:8080\"", "is the port of listen.all already"),
@@ -70,32 +71,57 @@ fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
             "rpc.ingest_bytes_in_flight_max must be at least 1",
         ),
         ("[store]\ncommit_stall_s = 0", "store.commit_stall_s must be at least 1"),
-        (
-            "[chains.eth]\nupstreams = [{ url = \"http://n\", timeout_ms = 0 }]",
-            "chains.eth.upstreams: timeout_ms must be at least 1",
-        ),
         ("[price]\ntoken_lists = [\"/no/such/list.json\"]", "/no/such/list.json"),
         ("[api]\nlabels = [\"/no/such/labels.csv\"]", "labels file /no/such/labels.csv"),
         (
             "[api]\nverified_collections = [\"/no/such/verified.csv\"]",
             "verified collections file /no/such/verified.csv",
         ),
+        ("[streams]\nspam = [\"/no/such/spam.csv\"]", "spam contracts file /no/such/spam.csv"),
     ] {
-        std::fs::write(file, content).unwrap();
-        let output = run(["config", "check", "--config", file]);
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{content}");
-        assert!(told.starts_with("headwater: ") && told.contains(says), "{content}: {told}");
-        assert!(!told.contains("geheim"), "{content}: {told}");
-        // And the other way round: what is refused here is refused there, in the same words.
-        let data = folder.path().join("data");
-        let serve = run(["serve", "--config", file, "--data", data.to_str().unwrap()]);
-        assert_eq!((serve.status.code(), text(&serve.stderr)), (Some(1), told), "{content}");
+        is_refused(content, says);
     }
     let missing = run(["config", "check", "--config", "/no/such/file.toml"]);
     assert!(
         text(&missing.stderr).contains("cannot read the configuration file /no/such/file.toml")
     );
+}
+
+#[test]
+fn chains_that_make_no_sense_are_refused_with_the_reason() {
+    for (content, says) in [
+        ("[chains.nowhere]\n", "chain 'nowhere' is not built in"),
+        ("[chains.mine]\nid = 1", "id 1 is `eth` already"),
+        ("[chains.mine]\nid = 77\ncontracts_of = \"nowhere\"", "contracts_of names 'nowhere'"),
+        (
+            "[chains.eth]\nupstreams = [\"http://n\", \"geheim\"]",
+            "chain 'eth': upstream 2 of the list",
+        ),
+        (
+            "[chains.eth]\nupstreams = [{ url = 5 }]",
+            "headwater.toml, line 2, key chains.eth.upstreams.url",
+        ),
+        ("[chains.eth]\n[chains.ethereum]", "chains.eth and chains.ethereum are the same chain, 1"),
+        ("[chains.eth]\nupstreams = [\"ftp://node/geheim\"]", "must start with http://"),
+        (
+            "[chains.eth]\nupstreams = [{ url = \"http://n\", headers = { x = \"geheim\\n\" } }]",
+            "header x has a value that HTTP does not allow",
+        ),
+        (
+            "[chains.eth]\nupstreams = [{ url = \"http://n\", headers = { \"Bearer geheim\" = \"x\" } }]",
+            "the name of a header is none that HTTP allows",
+        ),
+        (
+            "[chains.eth]\nupstreams = [{ url = \"http://n\", ws_url = \"http://n/geheim\" }]",
+            "the WebSocket URL must start with ws://",
+        ),
+        (
+            "[chains.eth]\nupstreams = [{ url = \"http://n\", timeout_ms = 0 }]",
+            "chains.eth.upstreams: timeout_ms must be at least 1",
+        ),
+    ] {
+        is_refused(content, says);
+    }
 }
 
 #[test]

@@ -12,10 +12,10 @@ mod write;
 
 use rpc::UpstreamId;
 use store::Origin;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 use crate::config::Config;
-use crate::context::{CATCH_UP_BLOCKS, Context, pause_after};
+use crate::context::{CATCH_UP_BLOCKS, Context};
 use crate::error::Error;
 use crate::progress::Task;
 use crate::source::{BlockRequest, TraceEffort};
@@ -69,7 +69,7 @@ pub(crate) async fn run(context: Context) -> Result<(), Error> {
                 }
                 tokio::select! {
                     _ = upstreams.changed() => backfill.end.look_again(Instant::now()),
-                    () = sleep(pause_after(backfill.failures)) => {}
+                    () = context.pause(backfill.failures) => {}
                 }
             }
         }

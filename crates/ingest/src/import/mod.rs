@@ -66,7 +66,7 @@ pub type EventFn<'a> = &'a (dyn Fn(ImportEvent) + Send + Sync);
 /// What readers hand to the writer.
 #[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 enum FromReader {
-    Block(PreparedBlock),
+    Block(Box<PreparedBlock>),
     Refused(Refusal),
     FileDone(PathBuf),
 }
@@ -151,7 +151,7 @@ impl FileReaders {
                 }
             };
             send(match self.pipeline.run(block, Senders::All) {
-                Ok(block) => FromReader::Block(block),
+                Ok(block) => FromReader::Block(Box::new(block)),
                 Err(no) => FromReader::Refused(Refusal::Lie { path: path.to_owned(), lie: no.lie }),
             })?;
         }

@@ -54,7 +54,7 @@ impl<'a> ImportWriter<'a> {
             match message {
                 FromReader::Block(block) => {
                     bytes += block.bytes();
-                    waiting.push(block);
+                    waiting.push(*block);
                 }
                 FromReader::Refused(refusal) => self.refuse(refusal),
                 FromReader::FileDone(path) => (self.tell)(ImportEvent::FileDone(&path)),

@@ -12,7 +12,7 @@ use store::Origin;
 use tokio::time::{Instant, sleep_until};
 
 use crate::config::TraceUse;
-use crate::context::{Context, pause_after};
+use crate::context::Context;
 use crate::error::Error;
 use crate::progress::{Task, TraceFailure};
 use crate::source::{BlockRequest, FetchedBlock, NoTraces, TraceEffort};
@@ -67,7 +67,7 @@ async fn complete(context: &Context) -> Result<(), Error> {
             Err(error) if error.is_retryable() => {
                 failures += 1;
                 context.wait_because(Task::Retrace, &error);
-                tokio::time::sleep(pause_after(failures)).await;
+                context.pause(failures).await;
             }
             Err(error) => return Err(error),
         }

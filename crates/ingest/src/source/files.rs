@@ -1,4 +1,5 @@
-//! Blocks from files: `.json` (one record, or a list), `.jsonl` (one a line), plain, `.gz` or `.zst`.
+//! Blocks from files: `.json` (one record, a list, or a genesis file), `.jsonl` (one a line), `.rlp` (blocks as nodes export
+//! them), `.era1` (archives of history with receipts), plain, `.gz` or `.zst`.
 //!
 //! Records are read one at a time with a limit, so a file of any size needs little memory and a file
 //! that is not what it says ends in an error that names the file and the place.
@@ -9,8 +10,10 @@ use std::path::{Path, PathBuf};
 
 use model::raw::{Block, Malformed};
 
+use super::era1::Era1Blocks;
 use super::record::read_record;
 use super::record_texts::{FileLayout, RecordTexts, TextError};
+use super::rlp::{RlpBlocks, RlpError};
 
 /// As much as one answer of a node may have (`rpc.response_bytes_max`); the largest real blocks with
 /// traces stay far below.
@@ -27,15 +30,22 @@ pub enum BlockFileError {
          read up to there"
     )]
     TooLarge { path: PathBuf, record: usize, at: u64, limit: usize },
-    #[error("{path}: unknown kind of file; take .json or .jsonl, also with .gz or .zst behind")]
+    #[error(
+        "{path}: unknown kind of file; take .json, .jsonl, .rlp or .era1, also with .gz or .zst behind"
+    )]
     UnknownKind { path: PathBuf },
 }
 
 /// The records of one file, read as they are asked for.
 pub struct Records {
     path: PathBuf,
-    texts: RecordTexts<Box<dyn BufRead + Send>>,
+    content: RlpContent,
     record: usize,
+}
+
+enum RlpContent {
+    Texts(RecordTexts<Box<dyn BufRead + Send>>),
+    Blocks(Box<dyn Iterator<Item = Result<Block, RlpError>> + Send>),
 }
 
 pub fn open(path: &Path) -> Result<Records, BlockFileError> {
@@ -51,14 +61,16 @@ pub fn open(path: &Path) -> Result<Records, BlockFileError> {
     } else {
         (name, Box::new(file))
     };
-    let form = match Path::new(name).extension().and_then(|e| e.to_str()) {
-        Some("jsonl" | "ndjson") => FileLayout::Lines,
-        Some("json") => FileLayout::Document,
+    let reader: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(1 << 16, reader));
+    let texts = |reader, form| RlpContent::Texts(RecordTexts::new(reader, form, RECORD_BYTES_MAX));
+    let content = match Path::new(name).extension().and_then(|e| e.to_str()) {
+        Some("jsonl" | "ndjson") => texts(reader, FileLayout::Lines),
+        Some("json") => texts(reader, FileLayout::Document),
+        Some("rlp") => RlpContent::Blocks(Box::new(RlpBlocks::new(reader, RECORD_BYTES_MAX))),
+        Some("era1") => RlpContent::Blocks(Box::new(Era1Blocks::new(reader, RECORD_BYTES_MAX))),
         _ => return Err(unknown()),
     };
-    let reader: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(1 << 16, reader));
-    let texts = RecordTexts::new(reader, form, RECORD_BYTES_MAX);
-    Ok(Records { path: path.to_owned(), texts, record: 0 })
+    Ok(Records { path: path.to_owned(), content, record: 0 })
 }
 
 impl Iterator for Records {
@@ -66,7 +78,15 @@ impl Iterator for Records {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let next = self.texts.next()?;
+            let texts = match &mut self.content {
+                RlpContent::Texts(texts) => texts,
+                RlpContent::Blocks(blocks) => {
+                    let next = blocks.next()?;
+                    self.record += 1;
+                    return Some(next.map_err(|error| self.rlp_error(error)));
+                }
+            };
+            let next = texts.next()?;
             self.record += 1;
             let text = match next {
                 Ok(text) => text,
@@ -82,6 +102,14 @@ impl Iterator for Records {
 }
 
 impl Records {
+    fn rlp_error(&self, error: RlpError) -> BlockFileError {
+        let (path, record) = (self.path.clone(), self.record);
+        match error {
+            RlpError::Io(source) => BlockFileError::Io { path, source },
+            RlpError::Malformed(source) => BlockFileError::Malformed { path, record, source },
+        }
+    }
+
     fn error(&self, error: TextError) -> BlockFileError {
         let (path, record) = (self.path.clone(), self.record);
         match error {

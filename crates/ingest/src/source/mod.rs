@@ -2,6 +2,7 @@
 
 mod answers;
 mod blocks;
+mod era1;
 pub mod files;
 mod link;
 mod lowered;
@@ -10,6 +11,7 @@ mod node;
 mod question;
 mod record;
 mod record_texts;
+mod rlp;
 mod trace_breaker;
 mod traces;
 

@@ -1,5 +1,6 @@
-//! One block record `{block, receipts, traces?}` in JSON-RPC shapes, or a block alone → a block.
+//! One block record `{block, receipts, traces?}` in JSON-RPC shapes, a block alone, or a genesis file → a block.
 
+use super::rlp::genesis_json;
 use model::raw::{
     Block, Frame, Malformed, TraceFault, Tx, read_geth_traces, read_parity_traces, read_receipts,
 };
@@ -14,11 +15,20 @@ struct Record<'a> {
     receipts: Option<&'a RawValue>,
     #[serde(borrow, default)]
     traces: Option<&'a RawValue>,
+    /// Only a genesis file has it.
+    #[serde(borrow, default)]
+    alloc: Option<&'a RawValue>,
 }
 
 pub fn read_record(text: &[u8]) -> Result<Block, Malformed> {
     let record: Record =
         serde_json::from_slice(text).map_err(|e| Malformed::new("record", &e.to_string()))?;
+    if record.block.is_none() && record.alloc.is_some() {
+        let text =
+            std::str::from_utf8(text).map_err(|e| Malformed::new("record", &e.to_string()))?;
+        let block = Block::read(genesis_json(text)?.to_string().as_bytes())?;
+        return block.ok_or_else(|| Malformed::new("genesis", "no block"));
+    }
     // A block alone, without the record around it, is good enough where it has no transactions.
     let block = record.block.map_or(text, |block| block.get().as_bytes());
     let mut block = Block::read(block)?.ok_or_else(|| Malformed::new("record", "block is null"))?;

@@ -75,8 +75,7 @@ struct AskTracer {
     dialect: Traces,
     effort: TraceEffort,
     number: u64,
-    /// By number it does not say of which block they are.
-    by_hash: bool,
+    by: AskedBy,
 }
 
 /// Why a node that was asked said nothing.
@@ -140,16 +139,24 @@ impl NodeSource {
                 if was_useless || not_again.contains(&id) {
                     continue;
                 }
-                let by_hash =
-                    id == asked && first == FirstTry::Unbound && dialect == Traces::DebugTraceBlock;
-                let ask = AskTracer { id, dialect, effort, number: block.number, by_hash };
+                // By number it did not say of which block they are.
+                let was_unbound = id == asked && first == FirstTry::Unbound;
+                let by = if was_unbound && dialect == Traces::DebugTraceBlock {
+                    AskedBy::Hash
+                } else {
+                    AskedBy::Number
+                };
+                let ask = AskTracer { id, dialect, effort, number: block.number, by };
                 block = match self.try_tracing(block, ask).await? {
                     TraceTry::Got(block) => return Ok(LackingBlock { block, why: None, first }),
                     TraceTry::Failed(block, text) => {
                         why = Some(text);
                         block
                     }
-                    TraceTry::Unbound(block) => block,
+                    TraceTry::Unbound(block) => {
+                        why = Some(UNBOUND.to_owned());
+                        block
+                    }
                     TraceTry::TooSlow(block, text) => {
                         not_again.push(id);
                         why = Some(text);
@@ -183,20 +190,20 @@ impl NodeSource {
     }
 
     async fn try_tracing(&self, block: Block, ask: AskTracer) -> Result<TraceTry, Error> {
+        let has_other_way = ask.dialect == Traces::DebugTraceBlock && ask.by == AskedBy::Number;
         match self.try_once(block, &ask).await? {
-            TraceTry::Unbound(block) if ask.dialect == Traces::DebugTraceBlock && !ask.by_hash => {
-                self.try_once(block, &AskTracer { by_hash: true, ..ask }).await
+            TraceTry::Unbound(block) if has_other_way => {
+                self.try_once(block, &AskTracer { by: AskedBy::Hash, ..ask }).await
             }
-            TraceTry::Unbound(block) => Ok(TraceTry::Failed(block, UNBOUND.to_owned())),
             tried => Ok(tried),
         }
     }
 
     async fn try_once(&self, block: Block, ask: &AskTracer) -> Result<TraceTry, Error> {
-        let call = match (ask.by_hash, ask.dialect) {
-            (true, _) => Call::debug_trace_block_by_hash(&block.hash),
-            (false, Traces::TraceBlock) => Call::trace_block(block.number),
-            (false, _) => Call::debug_trace_block(block.number),
+        let call = match (ask.by, ask.dialect) {
+            (AskedBy::Hash, _) => Call::debug_trace_block_by_hash(&block.hash),
+            (AskedBy::Number, Traces::TraceBlock) => Call::trace_block(block.number),
+            (AskedBy::Number, _) => Call::debug_trace_block(block.number),
         };
         let answer = match self.ask_tracer(ask, call).await {
             Ok(answer) => answer,
@@ -204,9 +211,8 @@ impl NodeSource {
             Err(NoAnswer::TooSlow(why)) => return Ok(TraceTry::TooSlow(block, why)),
         };
         let (pipeline, doubts) = (self.pipeline.clone(), self.doubts.clone());
-        let asked = if ask.by_hash { AskedBy::Hash } else { AskedBy::Number };
-        let dialect = ask.dialect;
-        let work = move || match read_traces(&answer, dialect, &block.txs, asked) {
+        let (dialect, by) = (ask.dialect, ask.by);
+        let work = move || match read_traces(&answer, dialect, &block.txs, by) {
             Ok(frames) => fit(block, frames, &|block| {
                 doubts.lie_about(block).or_else(|| pipeline.verify(block, Senders::Sample).err())
             }),

@@ -22,7 +22,9 @@ mod tests;
 pub use block::{Header, Withdrawal};
 pub use frame::{Frame, FrameKind};
 pub use receipt::{Log, Receipt};
-pub use record::{Block, Malformed, read_header, read_receipt_list, read_receipts};
+pub use record::{
+    Block, Malformed, read_header, read_header_and_hashes, read_receipt_list, read_receipts,
+};
 pub use trace_fault::TraceFault;
 pub use trace_geth::read_geth_traces;
 pub use trace_parity::read_parity_traces;

@@ -2,6 +2,7 @@
 
 use alloy_primitives::B256;
 
+use super::json_value::JsonValue;
 use super::object::{Object, read_list};
 use super::reader::{Reader, complaint};
 use super::{Frame, Header, Receipt, Tx};
@@ -90,7 +91,7 @@ impl Block {
 
     /// The block as `eth_getBlockBy…` gives it, with whole transactions or their hashes.
     pub fn write_json(&self, whole: bool, out: &mut Vec<u8>) {
-        use super::json_value::{JsonValue, write_list};
+        use super::json_value::write_list;
         out.push(b'{');
         let mut first = true;
         self.header.write_fields(out, &mut first);
@@ -107,6 +108,31 @@ impl Block {
 pub fn read_header(reader: &mut Reader<'_>) -> Option<Header> {
     let mut header = Header::default();
     header.read_into(reader).map(|()| header)
+}
+
+/// A block with the hashes of its transactions in their place, and these hashes.
+pub fn read_header_and_hashes(reader: &mut Reader<'_>) -> Option<(Header, Vec<B256>)> {
+    let (mut rest, mut hashes) = (vec![b'{'], None);
+    reader.expect(b'{')?;
+    let mut is_first = true;
+    while let Some(name) = reader.next_name(&mut is_first)? {
+        if name.as_ref() == b"transactions" {
+            // Said twice, one would be checked and the other told.
+            if hashes.is_some() {
+                return None;
+            }
+            hashes = Some(Vec::<B256>::read_json(reader.value()?)?.0);
+            continue;
+        }
+        if rest.len() > 1 {
+            rest.push(b',');
+        }
+        serde_json::to_writer(&mut rest, std::str::from_utf8(&name).ok()?).ok()?;
+        rest.push(b':');
+        rest.extend_from_slice(reader.value()?);
+    }
+    rest.push(b'}');
+    Some((read_header(&mut Reader::new(&rest))?, hashes?))
 }
 
 pub fn read_receipt_list(reader: &mut Reader<'_>) -> Option<Vec<Receipt>> {

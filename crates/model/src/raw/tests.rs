@@ -316,3 +316,25 @@ mod any_text {
         }
     }
 }
+
+#[test]
+fn a_block_with_hashes_is_a_header_and_its_hashes() {
+    let hash = "0x00000000000000000000000000000000000000000000000000000000000000aa";
+    let text = format!(r#"{{"number":"0x5","transactions":["{hash}"],"odd\"name":[1]}}"#);
+    let read = |text: &str| read_header_and_hashes(&mut reader::Reader::new(text.as_bytes()));
+    let (header, hashes) = read(&text).unwrap();
+    assert_eq!((header.number, header.transactions), (Some(5), None));
+    assert_eq!(hashes, [hash.parse().unwrap()] as [alloy_primitives::B256; 1]);
+    assert_eq!(header.extras, [("odd\"name".into(), "[1]".into())]);
+    for text in [
+        "{}",
+        "null",
+        r#"{"number":"0x5"}"#,
+        r#"{"transactions":[{}]}"#,
+        r#"{"transactions":[],"transactions":[]}"#,
+        r#"{"number":"0x1","number":"0x2","transactions":[]}"#,
+        r#"{"transactions":["#,
+    ] {
+        assert!(read(text).is_none(), "{text}");
+    }
+}

@@ -6,13 +6,12 @@
 use super::pick::Needs;
 use super::shared::{Choice, Shared};
 use crate::budget::ByteBudget;
-use crate::call::{Call, CallResult, RawAnswer, RpcFailureKind};
+use crate::call::{Call, CallResult, RpcFailureKind};
 use crate::error::{Error, error_chain};
 use crate::lane::Lane;
 use crate::probe::Capabilities;
 use crate::upstream::Asking;
 use crate::upstream_id::UpstreamId;
-use serde::de::IgnoredAny;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -48,15 +47,8 @@ pub struct Fetched {
     pub answers: Vec<CallResult>,
 }
 
-#[derive(Clone, Debug)]
-pub struct Forwarded {
-    pub upstream: UpstreamId,
-    /// The result or the node's error object, both raw.
-    pub answer: CallResult,
-}
-
 /// The wait before an upstream is asked a second time, doubled with each trial.
-const AGAIN_AFTER: Duration = Duration::from_millis(100);
+pub const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 pub async fn ask(
     shared: &Shared,
@@ -99,73 +91,6 @@ pub async fn ask_planned(
     trials.end(shared, &fetch.needs)
 }
 
-/// A user's call, which may belong to a batch.
-#[derive(Clone, Debug)]
-pub struct Forward<'a> {
-    pub call: Call,
-    /// What the answers of its batch may take together.
-    pub batch: Option<&'a Arc<ByteBudget>>,
-}
-
-impl From<Call> for Forward<'_> {
-    fn from(call: Call) -> Self {
-        Self { call, batch: None }
-    }
-}
-
-pub async fn forward(shared: &Shared, forward: Forward<'_>) -> Result<Forwarded, Error> {
-    let Forward { call, batch } = forward;
-    let lane = Lane::Interactive;
-    let fetch = Fetch { calls: vec![call], not: &[], needs: Needs::default(), lane };
-    match ask(shared, &fetch, batch).await {
-        Ok(fetched) => only(shared, fetched.upstream, fetched.answers),
-        Err(error) => refusal(shared, error),
-    }
-}
-
-pub async fn forward_once(shared: &Shared, forward: Forward<'_>) -> Result<Forwarded, Error> {
-    let (calls, lane, needs) = ([forward.call], Lane::Interactive, Needs::default());
-    let choice = Choice { needs: &needs, lane };
-    let mut tried = vec![];
-    let mut last = None;
-    let mut next = first_pick(shared, choice, &[]).await;
-    while let Some((id, member)) = next.and_then(|id| Some((id, shared.member(id)?))) {
-        let turn_by = shared.turn_by(lane);
-        let asking = Asking { batch: forward.batch, turn_by, ..Asking::calls(lane) };
-        match member.upstream.call_many(&calls, asking).await {
-            Ok(answers) => {
-                shared.succeeded(id, lane);
-                return only(shared, id, answers);
-            }
-            Err(error) => {
-                shared.failed(id, &error, lane);
-                tried.push(id);
-                if !error.was_not_accepted() {
-                    return Err(error);
-                }
-                last = Some(error);
-                next = shared.pick(choice, &tried);
-            }
-        }
-    }
-    match last {
-        Some(error) => refusal(shared, error),
-        None => Err(nobody(shared, &needs)),
-    }
-}
-
-/// A node that asks to slow down in an answer may mean the question (so many logs, so long a range): its
-/// own words tell the user more than ours.
-fn refusal(shared: &Shared, error: Error) -> Result<Forwarded, Error> {
-    match error {
-        Error::RateLimited { upstream, refusal: Some(failure), .. } => {
-            let id = shared.ids().find(|id| shared.label(*id) == upstream);
-            Ok(Forwarded { upstream: id.unwrap_or(UpstreamId(0)), answer: Err(*failure) })
-        }
-        other => Err(other),
-    }
-}
-
 /// What the trials so far gave.
 struct Trials {
     tried: Vec<UpstreamId>,
@@ -201,7 +126,7 @@ impl Trials {
             Err(error) => {
                 shared.failed(id, &error, asking.lane);
                 tracing::debug!(chain = %shared.chain_label, upstream = %member.upstream.label, error = %error_chain(&error), "request failed");
-                // A user's heavy question gets a second chance, not all upstreams one by one.
+                // Clients' heavy questions get a second chance, not all upstreams one by one.
                 let heavy = !asking.lane.is_ingest() && matches!(error, Error::Timeout { .. });
                 // What has no room here has none whoever sends it; the caller tries again later.
                 let no_room = matches!(error, Error::TooLarge { .. });
@@ -234,14 +159,14 @@ impl Trials {
 }
 
 /// Refusals that are about this node rather than about the question.
-fn another_may_know(answer: &CallResult) -> bool {
+pub fn another_may_know(answer: &CallResult) -> bool {
     use RpcFailureKind::{Internal, MethodMissing, StateMissing};
     let kind = answer.as_ref().err().map(|failure| failure.kind());
     matches!(kind, Some(MethodMissing | StateMissing | Internal))
 }
 
 /// Picks; while upstreams are still being probed at start, waits for them.
-async fn first_pick(
+pub async fn first_pick(
     shared: &Shared,
     choice: Choice<'_>,
     avoid: &[UpstreamId],
@@ -264,27 +189,9 @@ async fn first_pick(
     picked.await.unwrap_or(None)
 }
 
-fn nobody(shared: &Shared, needs: &Needs) -> Error {
+pub fn nobody(shared: &Shared, needs: &Needs) -> Error {
     if shared.is_closed() {
         return Error::Closed { chain: shared.chain_label.clone() };
     }
     shared.no_upstream(needs)
-}
-
-fn only(
-    shared: &Shared,
-    upstream: UpstreamId,
-    answers: Vec<CallResult>,
-) -> Result<Forwarded, Error> {
-    match answers.into_iter().next() {
-        Some(answer) => {
-            // Nobody here will read it, and a client must not be handed broken JSON.
-            if let Ok(Err(error)) = answer.as_ref().map(RawAnswer::parse::<IgnoredAny>) {
-                let upstream = shared.label(upstream).to_owned();
-                return Err(Error::Malformed { upstream, why: error.to_string() });
-            }
-            Ok(Forwarded { upstream, answer })
-        }
-        None => Err(nobody(shared, &Needs::default())),
-    }
 }

@@ -1,11 +1,16 @@
 //! All upstreams of one chain, used as one.
 //!
 //! `condition` is what is known of each, `watch` keeps that fresh in the background, `pick` chooses,
-//! `ask` sends and fails over. Lying is for ingest to notice: see [`Pool::report_lie`].
+//! `ask` sends what ingest wants and fails over, `forward` what clients want. Lying is for ingest to notice: see [`Pool::report_lie`].
 
 mod ask;
+mod client_record;
+mod clients;
 mod condition;
+mod forward;
 mod health;
+mod hedges;
+mod pending;
 mod pick;
 mod shared;
 mod standing;
@@ -13,12 +18,18 @@ mod status;
 mod trace_watch;
 mod watch;
 
-pub use ask::{Fetch, Fetched, Forward, Forwarded, Plan};
+pub use ask::{Fetch, Fetched, Plan};
 pub use condition::Evidence;
+pub use forward::{Forward, Forwarded, ForwardedTogether, Repeat, Route};
 pub use health::State;
+pub use pending::PendingTransactions;
 pub use pick::{Needs, RECENT_BLOCKS};
-pub use status::{ErrorStatus, EvidenceStatus, HeadStatus, PoolStatus, UpstreamStatus};
+pub use status::{
+    ErrorStatus, EvidenceStatus, HeadStatus, MethodStatus, PoolStatus, UpstreamStatus,
+};
 
+use crate::budget::ByteBudget;
+use crate::call::Call;
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::error::Error;
 use crate::head::Head;
@@ -85,12 +96,40 @@ impl Pool {
 
     /// One call of a user. The node's errors pass unchanged; transport failures go to the next.
     pub async fn forward(&self, forward: impl Into<Forward<'_>>) -> Result<Forwarded, Error> {
-        ask::forward(&self.shared, forward.into()).await
+        forward::forward(&self.shared, forward.into()).await
     }
 
-    /// For writes: a second node is asked only when the first certainly did not take it.
-    pub async fn forward_once(&self, forward: impl Into<Forward<'_>>) -> Result<Forwarded, Error> {
-        ask::forward_once(&self.shared, forward.into()).await
+    /// The same, with the head of the node that answered, where it said so.
+    pub async fn forward_with_head(
+        &self,
+        forward: impl Into<Forward<'_>>,
+    ) -> Result<(Forwarded, Option<u64>), Error> {
+        forward::forward_with_head(&self.shared, forward.into()).await
+    }
+
+    /// Several calls of a user, answered by one upstream. What it refuses is not asked of another.
+    pub async fn forward_together(
+        &self,
+        calls: &[Call],
+        route: Route<'_>,
+        batch: Option<&Arc<ByteBudget>>,
+    ) -> Result<ForwardedTogether, Error> {
+        forward::forward_together(&self.shared, calls, route, batch).await
+    }
+
+    /// For writes: a second node is asked only when the first certainly did not take it, or where that does
+    /// no harm.
+    pub async fn forward_once(
+        &self,
+        forward: impl Into<Forward<'_>>,
+        repeat: Repeat,
+    ) -> Result<Forwarded, Error> {
+        forward::forward_once(&self.shared, forward.into(), repeat).await
+    }
+
+    /// Pending transactions, whole or by their hashes, as an upstream that has a socket tells them.
+    pub async fn pending_transactions(&self, whole: bool) -> Result<PendingTransactions, Error> {
+        pending::subscribe(&self.shared, whole).await
     }
 
     /// Whether any upstream that is not left out fits these needs now.
@@ -104,6 +143,16 @@ impl Pool {
 
     pub fn upstreams(&self) -> Vec<UpstreamId> {
         self.shared.ids().collect()
+    }
+
+    /// Those that are in use, in the order in which a client's call would go to them.
+    pub fn ranked(&self, needs: &Needs) -> Vec<UpstreamId> {
+        let choice = Choice { needs, lane: Lane::Interactive };
+        let mut ranked = Vec::new();
+        while let Some(id) = self.shared.best(choice, &ranked) {
+            ranked.push(id);
+        }
+        ranked
     }
 
     /// Everyone but the one who is to be asked.
@@ -120,6 +169,11 @@ impl Pool {
     /// machine or in the private network, and their block 0 is not the public chain's.
     pub fn is_dev_chain(&self, genesis: B256) -> bool {
         self.shared.is_dev_chain(genesis)
+    }
+
+    /// Whether all of its nodes are on this machine or in the private network, as those of dev chains are.
+    pub fn are_all_near(&self) -> bool {
+        self.shared.are_all_near()
     }
 
     /// The oldest block that an upstream in use can trace; none where none traces.
@@ -170,6 +224,12 @@ impl Pool {
     /// Verification caught this upstream: it is left out, with the evidence kept for /status.
     pub fn report_lie(&self, id: UpstreamId, evidence: Evidence) {
         self.shared.report_lie(id, evidence);
+    }
+
+    /// It answered a client's call with what is not true: clients' calls go elsewhere for a while, if they can, and
+    /// the evidence is kept for /status. Ingest verifies for itself.
+    pub fn distrust(&self, id: UpstreamId, evidence: Evidence) {
+        self.shared.distrust(id, evidence);
     }
 
     /// For /status alone: the upstream stays in use.

@@ -1,11 +1,13 @@
 //! Chooses the upstream for a request. Pure.
 //!
-//! Must: usable, not avoided, offers what is needed. Better: not paused, holds the block, least
-//! loaded; among equals the order of the configuration.
+//! Must: usable, not avoided, offers what is needed. Better: holds the block and its state, not paused, least
+//! loaded; among equals the order of the configuration. For clients' calls also: what those before met there.
 
+use super::client_record::ClientRecord;
 use crate::probe::{Capabilities, Receipts, Traces};
 use crate::upstream_id::UpstreamId;
 use std::cmp::Ordering;
+use tokio::time::Instant;
 
 /// What a request needs of the upstream that answers it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +16,37 @@ pub struct Needs {
     pub block_receipts: bool,
     /// The block it is about: upstreams that have it are preferred.
     pub block: Option<u64>,
+    /// Whether it asks for the state after that block, which only archives have of old ones.
+    pub state: bool,
+}
+
+impl Needs {
+    pub fn state_at(&self) -> Option<u64> {
+        self.block.filter(|_| self.state)
+    }
+}
+
+/// What clients' calls met at an upstream. Lower is better; nothing for ingest's own calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClientRank {
+    is_open: bool,
+    lacks_state: bool,
+    cost_class: i32,
+}
+
+impl ClientRank {
+    pub fn of(record: &ClientRecord, needs: &Needs, now: Instant) -> Self {
+        let lacks = |block| record.is_known_to_lack(block, now);
+        Self {
+            is_open: record.is_open(now),
+            lacks_state: needs.state_at().is_some_and(lacks),
+            cost_class: record.cost_class(now),
+        }
+    }
+
+    pub fn is_fit(&self) -> bool {
+        !self.is_open && !self.lacks_state
+    }
 }
 
 pub struct Candidate<'a> {
@@ -21,6 +54,7 @@ pub struct Candidate<'a> {
     pub capabilities: &'a Capabilities,
     pub head: Option<u64>,
     pub paused: bool,
+    pub client_rank: ClientRank,
     /// Requests under way or waiting, per allowed one.
     pub load: f64,
 }
@@ -45,7 +79,9 @@ pub fn pick<'a>(
     candidates
         .filter(|c| !avoid.contains(&c.id) && c.offers(needs))
         .min_by(|a, b| {
-            a.rank(needs).cmp(&b.rank(needs)).then(a.compare_load(b)).then(a.id.cmp(&b.id))
+            let (mine, other) = (a.client_rank.cost_class, b.client_rank.cost_class);
+            let ranks = a.rank(needs).cmp(&b.rank(needs)).then(mine.cmp(&other));
+            ranks.then(a.compare_load(b)).then(a.id.cmp(&b.id))
         })
         .map(|c| c.id)
 }
@@ -59,13 +95,14 @@ impl Candidate<'_> {
 
     /// Lower is better. Missing the block is worse than a pause, which ends. Neither excludes: a
     /// polled head is a little old, and an error from the only node is better than none.
-    fn rank(&self, needs: &Needs) -> (bool, bool, bool) {
-        let Some(block) = needs.block else { return (false, false, self.paused) };
+    fn rank(&self, needs: &Needs) -> (bool, bool, bool, bool) {
+        let ClientRank { is_open, lacks_state: is_known_to_lack, .. } = self.client_rank;
+        let Some(block) = needs.block else { return (is_open, false, false, self.paused) };
         let head = self.head.unwrap_or(0);
         let lacks_block = block > head || block < self.capabilities.oldest_block;
         let old = block.saturating_add(RECENT_BLOCKS) < head;
-        let lacks_state = needs.traces && old && !self.capabilities.traces_old_blocks;
-        (lacks_block, lacks_state, self.paused)
+        let lacks_traces = needs.traces && old && !self.capabilities.traces_old_blocks;
+        (is_open, lacks_block, lacks_traces || is_known_to_lack, self.paused)
     }
 
     fn compare_load(&self, other: &Self) -> Ordering {
@@ -119,6 +156,7 @@ mod tests {
                     capabilities,
                     head: Some(head),
                     paused: at == 3,
+                    client_rank: ClientRank::default(),
                     load,
                 })
         };
@@ -138,6 +176,32 @@ mod tests {
             let avoid: Vec<UpstreamId> = avoid.iter().map(|at| UpstreamId(*at)).collect();
             let picked = pick(all(), &needs, &avoid).map(|id| id.0);
             assert_eq!(picked, expected, "{needs:?} {avoid:?}");
+        }
+    }
+
+    #[test]
+    fn clients_go_where_calls_went_well_before() {
+        let archive = capabilities(Traces::TraceBlock, 0);
+        let rank =
+            |is_open, lacks_state, cost_class| ClientRank { is_open, lacks_state, cost_class };
+        for (ranks, expected) in [
+            ([rank(false, false, 0), rank(false, false, 0)], 0),
+            ([rank(true, false, 0), rank(false, false, 9)], 1),
+            ([rank(false, true, 0), rank(false, false, 9)], 1),
+            ([rank(true, false, 0), rank(false, true, 9)], 1),
+            ([rank(false, false, 3), rank(false, false, 2)], 1),
+            ([rank(true, false, 0), rank(true, false, 0)], 0),
+        ] {
+            let all = ranks.into_iter().enumerate().map(|(at, client_rank)| Candidate {
+                id: UpstreamId(at),
+                capabilities: &archive,
+                head: Some(1000),
+                paused: false,
+                client_rank,
+                load: 0.0,
+            });
+            let needs = Needs { block: Some(5), state: true, ..Needs::default() };
+            assert_eq!(pick(all, &needs, &[]), Some(UpstreamId(expected)), "{ranks:?}");
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What the pool, its watchers and its requests share. Every change of a condition goes through
 //! here, so that lag, the best head and the gates always follow from the same view.
 
+use super::client_record::ClientRecord;
 use super::condition::{self, Condition, Evidence, HeadRules, TraceOutlook};
 use super::health::{Health, Moment, Next, State};
-use super::pick::{self, Candidate, Needs};
+use super::hedges::Hedges;
+use super::pick::{self, Candidate, ClientRank, Needs};
 use super::standing::UNDELIVERED_MAX;
 use super::{PoolOptions, UpstreamId};
 use crate::budget::PoolBudgets;
@@ -12,7 +14,7 @@ use crate::error::{Error, error_chain};
 use crate::head::Head;
 use crate::lane::Lane;
 use crate::probe::{Capabilities, Expected, Probed, TraceProbe};
-use crate::redact::redacted;
+use crate::redact::origin;
 use crate::upstream::Upstream;
 use alloy_primitives::B256;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,6 +35,7 @@ pub struct Shared {
     pub config: PoolConfig,
     pub poll_interval: Duration,
     pub budgets: Arc<PoolBudgets>,
+    pub hedges: Hedges,
     members: Vec<Member>,
     conditions: Mutex<Vec<Condition>>,
     heads: watch::Sender<Option<Head>>,
@@ -46,6 +49,7 @@ pub struct Shared {
 pub struct Member {
     pub upstream: Upstream,
     traces: TraceChoice,
+    pub(super) client_record: Mutex<ClientRecord>,
     /// Wakes the watcher when something else changed its upstream's state.
     pub wake: Notify,
 }
@@ -62,8 +66,10 @@ impl Shared {
         let PoolOptions { chain_id, chain_label, upstreams, config, poll_interval } = options;
         let budgets = Arc::new(PoolBudgets::new(&config));
         let mut members: Vec<Member> = Vec::with_capacity(upstreams.len());
-        for upstream in &upstreams {
-            let name = upstream.name.clone().unwrap_or_else(|| redacted(&upstream.url));
+        for (i, upstream) in upstreams.iter().enumerate() {
+            let shown =
+                || origin(&upstream.url).unwrap_or_else(|| format!("{} of the list", i + 1));
+            let name = upstream.name.clone().unwrap_or_else(shown);
             // Two keys at one provider must not share a line in metrics.
             let twins =
                 members.iter().filter(|m| m.upstream.label.split('#').next() == Some(&name));
@@ -73,7 +79,8 @@ impl Shared {
             };
             let traces = upstream.traces;
             let upstream = Upstream::new(&chain_label, label, upstream, &config, &budgets)?;
-            members.push(Member { upstream, traces, wake: Notify::new() });
+            let client_record = Mutex::default();
+            members.push(Member { upstream, traces, client_record, wake: Notify::new() });
         }
         let conditions = members.iter().map(|_| Condition::new(Moment::now())).collect();
         Ok(Self {
@@ -82,6 +89,7 @@ impl Shared {
             poll_interval: config.poll_ms.map_or(poll_interval, Duration::from_millis),
             config,
             budgets,
+            hedges: Hedges::default(),
             members,
             conditions: Mutex::new(conditions),
             heads: watch::Sender::new(None),
@@ -136,9 +144,11 @@ impl Shared {
     pub fn is_dev_chain(&self, genesis: B256) -> bool {
         let conditions = self.lock();
         let mut known = conditions.iter().filter_map(|condition| condition.genesis).peekable();
-        known.peek().is_some()
-            && known.all(|other| other != genesis)
-            && self.members.iter().all(|member| member.upstream.is_near)
+        known.peek().is_some() && known.all(|other| other != genesis) && self.are_all_near()
+    }
+
+    pub fn are_all_near(&self) -> bool {
+        self.members.iter().all(|member| member.upstream.is_near)
     }
 
     pub fn traceable_from(&self) -> Option<u64> {
@@ -150,6 +160,15 @@ impl Shared {
     }
 
     pub fn pick(&self, choice: Choice<'_>, avoid: &[UpstreamId]) -> Option<UpstreamId> {
+        let picked = self.best(choice, avoid)?;
+        if !choice.lane.is_ingest() {
+            self.member(picked)?.clients().begin_trial(Instant::now());
+        }
+        Some(picked)
+    }
+
+    /// The same for whoever only wants to know.
+    pub fn best(&self, choice: Choice<'_>, avoid: &[UpstreamId]) -> Option<UpstreamId> {
         if self.is_closed() {
             return None;
         }
@@ -165,6 +184,11 @@ impl Shared {
                     capabilities,
                     head: condition.head.map(|head| head.number.min(believed)),
                     paused: member.upstream.gate.paused_until(choice.lane).is_some(),
+                    client_rank: if choice.lane.is_ingest() {
+                        ClientRank::default()
+                    } else {
+                        ClientRank::of(&member.clients(), choice.needs, now)
+                    },
                     load: member.upstream.gate.load(),
                 })
             },

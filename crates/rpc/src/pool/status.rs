@@ -1,5 +1,6 @@
 //! The pool as /status shows it. Texts for people, numbers for scripts, no secrets.
 
+use super::client_record::{ClientRecord, MethodRecord};
 use super::condition::Evidence;
 use super::health::State;
 use super::shared::Shared;
@@ -51,12 +52,25 @@ pub struct UpstreamStatus {
     pub latency_p95_ms: Option<f64>,
     pub requests: u64,
     pub errors: BTreeMap<&'static str, u64>,
+    /// What clients' calls met there, by method.
+    pub methods: BTreeMap<&'static str, MethodStatus>,
+    /// Milliseconds until clients' calls go there again, after it failed some of them or answered wrongly.
+    pub clients_avoid_for_ms: Option<u64>,
     /// Whether new heads come over a socket; none where there is no socket.
     pub subscribed: Option<bool>,
     /// How often the task that watches it had to be started again; more than none is a fault of ours.
     pub watcher_restarts: u32,
     pub last_error: Option<ErrorStatus>,
     pub evidence: Vec<EvidenceStatus>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct MethodStatus {
+    pub calls: u64,
+    /// Refusals and failures.
+    pub errors: u64,
+    pub latency_p50_ms: Option<f64>,
+    pub latency_p95_ms: Option<f64>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -106,6 +120,7 @@ fn upstream(shared: &Shared, id: UpstreamId, best: Option<Head>) -> Option<Upstr
     let paused = upstream.gate.paused_until(Lane::Head);
     let resting = paused.is_some() && health.state == State::Healthy;
     let figures = upstream.telemetry.figures();
+    let clients = member.clients().clone();
     let lag = |head: Head| best.map(|best| best.number.saturating_sub(head.number));
     Some(UpstreamStatus {
         name: upstream.label.clone(),
@@ -128,11 +143,24 @@ fn upstream(shared: &Shared, id: UpstreamId, best: Option<Head>) -> Option<Upstr
         latency_p95_ms: figures.latency_ms(0.95),
         requests: figures.requests,
         errors: figures.errors,
+        methods: methods(&clients),
+        clients_avoid_for_ms: clients.open_until(Instant::now()).map(ms_until),
         subscribed: condition.subscribed,
         watcher_restarts: condition.watcher_restarts,
         last_error: condition.last_error.map(|(at, error)| ErrorStatus { at: shown(at), error }),
         evidence: condition.evidence.into_iter().map(evidence).collect(),
     })
+}
+
+fn methods(clients: &ClientRecord) -> BTreeMap<&'static str, MethodStatus> {
+    let one = |record: &MethodRecord| {
+        let ms = |share| {
+            record.any_latency(share).map(|it| (it.as_secs_f64() * 10_000.0).round() / 10.0)
+        };
+        let MethodRecord { calls, errors, .. } = *record;
+        MethodStatus { calls, errors, latency_p50_ms: ms(0.5), latency_p95_ms: ms(0.95) }
+    };
+    clients.methods().iter().map(|(method, record)| (*method, one(record))).collect()
 }
 
 fn evidence((at, evidence): (Timestamp, Evidence)) -> EvidenceStatus {

@@ -118,12 +118,12 @@ pub fn headers(label: &str, config: &UpstreamConfig) -> Result<HeaderMap, Error>
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in &config.headers {
-        let wrong = || Error::Config {
-            upstream: label.to_owned(),
-            why: format!("header {name} has a name or value that HTTP does not allow"),
-        };
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
-        let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+        let wrong = |why: String| Error::Config { upstream: label.to_owned(), why };
+        // Not shown: it may be the secret, where the two were swapped.
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| wrong("the name of a header is none that HTTP allows".to_owned()))?;
+        let mut value = HeaderValue::from_str(value)
+            .map_err(|_| wrong(format!("header {name} has a value that HTTP does not allow")))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }

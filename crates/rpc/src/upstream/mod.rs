@@ -8,9 +8,11 @@ mod http;
 mod interpret;
 mod new_heads;
 mod outcome;
+mod subscribed_socket;
 mod websocket;
 
 pub use new_heads::{HeadEvent, HeadSubscription};
+pub use subscribed_socket::{Heard, SubscribedSocket};
 
 use crate::bound::Bound;
 use crate::budget::{ByteBudget, Held, PoolBudgets};
@@ -32,7 +34,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
-use websocket::{Link, Reply, Target};
+pub use websocket::Target;
+use websocket::{Link, Reply};
 
 pub struct Upstream {
     /// Configured name or redacted URL: all that is ever shown.

@@ -3,25 +3,16 @@
 //! Reconnects for ever, with growing pauses. Reports what it hears; what a head means is decided
 //! by the pool.
 
-use super::websocket::{Socket, Target};
-use crate::envelope::{self, Message};
+use super::subscribed_socket::{Heard, SubscribedSocket};
+use super::websocket::Target;
 use crate::error::{Error, error_chain};
 use crate::head::Head;
 use crate::upstream_id::UpstreamId;
-use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
 use std::sync::Arc;
-use std::time::Duration;
 use tasks::{Backoff, TaskEnd, endless, keep_running};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
-use tokio_tungstenite::tungstenite::Message as Frame;
-
-const SUBSCRIBE: &str =
-    r#"{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}"#;
-/// A socket silent for this long is asked for a sign of life, and given up after as long again.
-const QUIET_MAX: Duration = Duration::from_secs(30);
+use tokio::time::sleep;
 
 #[derive(Debug)]
 pub enum HeadEvent {
@@ -101,50 +92,18 @@ impl Subscriber {
     }
 
     async fn listen(&self, heard: &mut bool) -> Result<(), Error> {
-        let mut socket = self.target.connect().await?;
-        socket.send(Frame::text(SUBSCRIBE)).await.map_err(|e| self.target.interrupted(e))?;
+        let mut socket = SubscribedSocket::open(&self.target, r#"["newHeads"]"#).await?;
         loop {
-            let body = self.next_text(&mut socket).await?;
-            let event = match envelope::parse(&body) {
-                Ok(Message::Notification(value)) => match Head::parse(&value, self.upstream) {
+            let event = match socket.next().await? {
+                Heard::Told(value) => match Head::parse(&value, self.upstream) {
                     Some(head) => HeadEvent::Head(head),
                     None => continue,
                 },
-                Ok(Message::Single(answer)) => {
-                    answer.result.map_err(|e| self.target.interrupted(e))?;
-                    HeadEvent::Subscribed
-                }
-                Ok(Message::Batch(_)) => continue,
-                Err(why) => return Err(self.target.interrupted(why)),
+                Heard::Subscribed => HeadEvent::Subscribed,
             };
             *heard = true;
             if self.sender.send(event).await.is_err() {
                 return Ok(());
-            }
-        }
-    }
-
-    async fn next_text(&self, socket: &mut Socket) -> Result<Bytes, Error> {
-        let mut asked = false;
-        loop {
-            let frame = match timeout(QUIET_MAX, socket.next()).await {
-                Ok(frame) => frame,
-                Err(_) if asked => return Err(self.target.interrupted("the socket went silent")),
-                Err(_) => {
-                    asked = true;
-                    let ping = socket.send(Frame::Ping(Bytes::new()));
-                    ping.await.map_err(|e| self.target.interrupted(e))?;
-                    continue;
-                }
-            };
-            match frame {
-                Some(Ok(Frame::Text(text))) => return Ok(text.into()),
-                Some(Ok(Frame::Binary(bytes))) => return Ok(bytes),
-                Some(Ok(Frame::Close(_))) | None => {
-                    return Err(self.target.interrupted("the node closed the socket"));
-                }
-                Some(Ok(_)) => asked = false,
-                Some(Err(error)) => return Err(self.target.interrupted(error)),
             }
         }
     }

@@ -72,9 +72,9 @@ async fn the_answers_of_a_batch_are_bounded_together() {
     let node = FakeNode::start().await;
     let pool = pool_of_large_blocks(&node, quiet()).await;
     let batch = ByteBudget::new(Bound::Batch, 2 * LARGE);
-    let forward = || Forward { call: block(), batch: Some(&batch) };
+    let forward = || Forward { call: block(), batch: Some(&batch), route: Route::default() };
     let first = pool.forward(forward()).await.unwrap();
-    let second = pool.forward_once(forward()).await.unwrap();
+    let second = pool.forward_once(forward(), Repeat::Never).await.unwrap();
     assert_eq!(batch.spent(), None);
     let error = pool.forward(forward()).await.unwrap_err();
     assert_eq!(bound(error), Bound::Batch);

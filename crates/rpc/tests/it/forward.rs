@@ -67,7 +67,7 @@ async fn a_write_that_may_have_arrived_is_not_sent_again() {
     let pool = pool_with(upstreams.to_vec(), calm);
     all_healthy(&pool).await;
     first.set(|b| b.fault = Fault::Close);
-    let error = pool.forward_once(transaction()).await.unwrap_err();
+    let error = pool.forward_once(transaction(), Repeat::Never).await.unwrap_err();
     assert!(matches!(error, Error::Interrupted { .. }), "{error}");
     assert_eq!(first.count("eth_sendRawTransaction"), 1);
     assert_eq!(second.count("eth_sendRawTransaction"), 0);
@@ -81,7 +81,7 @@ async fn a_write_that_could_not_be_sent_goes_to_the_next() {
     let pool = pool_with(upstreams.to_vec(), calm);
     all_healthy(&pool).await;
     first.stop().await;
-    let forwarded = pool.forward_once(transaction()).await.unwrap();
+    let forwarded = pool.forward_once(transaction(), Repeat::Never).await.unwrap();
     assert_eq!(forwarded.upstream, UpstreamId(1));
     assert_eq!(second.count("eth_sendRawTransaction"), 1);
 }

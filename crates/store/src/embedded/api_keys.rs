@@ -4,7 +4,7 @@ use super::codec::{put_varint, take_bytes, take_varint};
 use super::engine::Durability;
 use super::open::Store;
 use crate::Error;
-use crate::api_key::{ApiKey, Role};
+use crate::api_key::{ApiKey, MethodRules, Role};
 
 /// Without the hash, which is in the key.
 fn pack(key: &ApiKey) -> Vec<u8> {
@@ -15,6 +15,17 @@ fn pack(key: &ApiKey) -> Vec<u8> {
         put_varint(&mut out, text.len() as u64);
         out.extend_from_slice(text.as_bytes());
     }
+    // Rows that were written before there were such rules end here, and so do those without any.
+    let MethodRules { allow, deny } = &key.methods;
+    if !allow.is_empty() || !deny.is_empty() {
+        for list in [allow, deny] {
+            put_varint(&mut out, list.len() as u64);
+            for text in list {
+                put_varint(&mut out, text.len() as u64);
+                out.extend_from_slice(text.as_bytes());
+            }
+        }
+    }
     out
 }
 
@@ -22,6 +33,10 @@ fn unpack(hash: &[u8], mut input: &[u8]) -> Option<ApiKey> {
     fn text(input: &mut &[u8]) -> Option<String> {
         let length = usize::try_from(take_varint(input)?).ok()?;
         String::from_utf8(take_bytes(input, length)?.to_vec()).ok()
+    }
+    fn texts(input: &mut &[u8]) -> Option<Vec<String>> {
+        let count = take_varint(input)?;
+        (0..count).map(|_| text(input)).collect()
     }
     let input = &mut input;
     let role = match take_bytes(input, 1)? {
@@ -36,7 +51,11 @@ fn unpack(hash: &[u8], mut input: &[u8]) -> Option<ApiKey> {
     };
     let (id, tenant, name) = (text(input)?, text(input)?, text(input)?);
     let hash = hash.try_into().ok()?;
-    Some(ApiKey { id, hash, tenant, name, role, created_at, units_per_second })
+    let mut methods = MethodRules::default();
+    if !input.is_empty() {
+        methods = MethodRules { allow: texts(input)?, deny: texts(input)? };
+    }
+    Some(ApiKey { id, hash, tenant, name, role, created_at, units_per_second, methods })
 }
 
 impl Store {
@@ -78,11 +97,16 @@ mod tests {
         fn rows_come_back_and_bytes_of_any_kind_never_stop_the_reader(
             (id, tenant, name) in (".{0,8}", ".{0,8}", ".{0,8}"),
             (hash, is_admin, created_at) in (any::<[u8; 32]>(), any::<bool>(), any::<u64>()),
-            units_per_second in any::<Option<u32>>(),
+            (units_per_second, allow, deny) in (
+                any::<Option<u32>>(),
+                prop::collection::vec(".{0,8}", 0..3),
+                prop::collection::vec(".{0,8}", 0..3),
+            ),
             bytes in prop::collection::vec(any::<u8>(), 0..60),
         ) {
             let role = if is_admin { Role::Admin } else { Role::Tenant };
-            let key = ApiKey { id, hash, tenant, name, role, created_at, units_per_second };
+            let methods = MethodRules { allow, deny };
+            let key = ApiKey { id, hash, tenant, name, role, created_at, units_per_second, methods };
             prop_assert_eq!(unpack(&hash, &pack(&key)), Some(key));
             let _ = unpack(&hash, &bytes);
         }

@@ -14,9 +14,10 @@ use crate::embedded::segments::Kind;
 
 /// The journal is history, and so is what its readers keep; tokens that were learned of on a branch that is
 /// gone stay known, and so do pools of blocks that were pruned; where a body lies says nothing of the block, whose
-/// rows count by the tables that they once had; what is untraced follows from the headers; what was carried over
-/// tells of blocks that are gone; streams are their tenants'.
-const NOT_OF_BLOCKS: [&str; 28] = [
+/// rows count by the tables that they once had; what is untraced follows from the headers, as three indexes follow from
+/// transactions and logs, which `check` sees to; what was carried over tells of blocks that are gone; streams are
+/// their tenants'.
+const NOT_OF_BLOCKS: [&str; 31] = [
     "bodies",
     "unfrozen",
     "segments",
@@ -25,6 +26,9 @@ const NOT_OF_BLOCKS: [&str; 28] = [
     "readers",
     "reader_rows",
     "untraced",
+    "tx_by_hash",
+    "log_words",
+    "receiptless",
     "api_keys",
     "meta",
     "pools",

@@ -63,10 +63,10 @@ fn cause_of_io(error: &std::io::Error) -> Cause {
 impl Cause {
     pub fn advice(self) -> &'static str {
         match self {
-            Cause::Full => "make room on its file system; writing goes on by itself",
+            Cause::Full => "make room on its file system; a server that runs goes on by itself",
             Cause::Descriptors => {
-                "too many files are open: raise the limit (ulimit -n, LimitNOFILE); writing goes on \
-                 by itself when some are closed"
+                "too many files are open: raise the limit (ulimit -n, LimitNOFILE); a server that runs \
+                 goes on by itself when some are closed"
             }
             Cause::Disk => "look at the disk (dmesg, smartctl), then start again",
             Cause::Poisoned => "an earlier write failed; the log says why",

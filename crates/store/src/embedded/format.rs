@@ -9,9 +9,9 @@ use super::tables::Tables;
 use crate::Error;
 
 /// Written at creation, checked at every start. Raised when rows change their form.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 /// The form of rows in a backup, which has those of bodies and not how they are laid out.
-pub const ROWS_FORMAT: u32 = 4;
+pub const ROWS_FORMAT: u32 = 5;
 /// The oldest that can be brought up.
 const OLDEST: u32 = 3;
 pub const FORMAT_KEY: &str = "format";

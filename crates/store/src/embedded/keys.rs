@@ -5,6 +5,8 @@ use alloy_primitives::{Address, B256, U256};
 use model::chain::ChainId;
 use model::facts::{Market, PoolId};
 
+use super::log_words::LogWord;
+
 /// Parts joined to one key of known length.
 macro_rules! join {
     ($length:literal: $($part:expr),+) => {{
@@ -31,6 +33,51 @@ pub fn in_block(chain: ChainId, number: u64, index: u32) -> [u8; 20] {
 
 pub fn by_hash(chain: ChainId, hash: B256) -> [u8; 40] {
     join!(40: chain.0.to_be_bytes(), hash)
+}
+
+/// As much of a transaction's hash as its index holds.
+pub fn start_of_hash(hash: B256) -> [u8; 8] {
+    hash.first_chunk::<8>().copied().unwrap_or_default()
+}
+
+pub fn txs_of_hash(chain: ChainId, start: [u8; 8]) -> [u8; 16] {
+    join!(16: chain.0.to_be_bytes(), start)
+}
+
+pub fn tx_by_hash(chain: ChainId, start: [u8; 8], number: u64, index: u32) -> [u8; 28] {
+    join!(28: txs_of_hash(chain, start), number.to_be_bytes(), index.to_be_bytes())
+}
+
+/// Number and index at the end of a `tx_by_hash` key.
+pub fn place_of_tx(key: &[u8]) -> Option<(u64, u32)> {
+    let (rest, index) = key.split_last_chunk::<4>()?;
+    Some((last_number(rest)?, u32::from_be_bytes(*index)))
+}
+
+/// Number and group of an `in_block` key.
+pub fn place_of_group(key: &[u8]) -> Option<(u64, u32)> {
+    place_of_tx(key)
+}
+
+/// The number is as short as it can be with its length in front, which sorts the same.
+pub fn log_word(chain: ChainId, word: LogWord, number: u64) -> Vec<u8> {
+    let number = number.to_be_bytes();
+    let zeros = number.iter().take_while(|byte| **byte == 0).count();
+    let mut key = Vec::with_capacity(8 + 6 + 1 + number.len());
+    key.extend_from_slice(&chain.0.to_be_bytes());
+    key.extend_from_slice(&word);
+    key.push((number.len() - zeros) as u8);
+    key.extend(number.iter().skip(zeros));
+    key
+}
+
+/// The block at the end of a `log_word` key.
+pub fn number_of_log_word(key: &[u8]) -> Option<u64> {
+    let (length, digits) = key.get(14..)?.split_first()?;
+    if digits.len() != usize::from(*length) || digits.len() > 8 {
+        return None;
+    }
+    Some(digits.iter().fold(0, |number, digit| number << 8 | u64::from(*digit)))
 }
 
 /// Several blocks may share a second, so the number is part of the key.
@@ -293,6 +340,15 @@ mod tests {
                 count(c1, a1, l1, n1).cmp(&count(c2, a2, l2, n2)),
                 (c1, a1, l1, n1).cmp(&(c2, a2, l2, n2))
             );
+            let (w1, w2) = ([i1 as u8 & 1; 6], [i2 as u8 & 1; 6]);
+            let (n1s, n2s) = (n1 >> (i1 % 64), n2 >> (i2 % 64));
+            prop_assert_eq!(
+                log_word(c1, w1, n1s).cmp(&log_word(c2, w2, n2s)),
+                (c1, w1, n1s).cmp(&(c2, w2, n2s))
+            );
+            prop_assert_eq!(number_of_log_word(&log_word(c1, w1, n1s)), Some(n1s));
+            prop_assert_eq!(place_of_tx(&tx_by_hash(c1, [7; 8], n1, i1)), Some((n1, i1)));
+            prop_assert_eq!(place_of_group(&in_block(c1, n1, i1)), Some((n1, i1)));
             prop_assert_eq!(place_at_end(&wallet(c1, a1, n1, i1)), Some((n1, i1)));
             prop_assert_eq!(last_number(&block(c1, n1)), Some(n1));
         }

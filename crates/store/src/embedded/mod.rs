@@ -25,6 +25,7 @@ mod health;
 mod inner;
 mod journal;
 mod keys;
+mod log_words;
 mod mend;
 mod open;
 mod open_db;

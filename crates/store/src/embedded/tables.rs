@@ -132,6 +132,12 @@ tables! {
     /// chain, generation, pool, !number → nothing: the block tells of the pool.
     /// chain, generation, 255, number → pools that the block tells of and does not change.
     told_pools: Index,
+    /// chain, first bytes of a transaction's hash, number, index → nothing.
+    tx_by_hash: Run,
+    /// chain, an address or topic of logs, hashed, number → in which groups of the block such logs are.
+    log_words: Run,
+    /// chain, number → nothing: blocks with transactions of which no receipt is known.
+    receiptless: Run,
 }
 
 impl Tables {

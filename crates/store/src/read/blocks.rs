@@ -3,10 +3,11 @@
 use alloy_primitives::B256;
 use model::chain::ChainId;
 use model::proof::Proof;
-use model::raw::Block;
+use model::raw::{Block, Header, Receipt};
 
 use super::{EngineView, View};
 use crate::block::{BlockSummary, StoredTx};
+use crate::query::Place;
 use crate::{Coverage, Error};
 
 impl View {
@@ -52,6 +53,12 @@ impl View {
         }
     }
 
+    pub async fn header(&self, chain: ChainId, number: u64) -> Result<Option<Header>, Error> {
+        match &self.engine {
+            EngineView::Embedded(view) => view.header(chain, number),
+        }
+    }
+
     /// Header and transactions, as the node RPC gives them.
     pub async fn block(&self, chain: ChainId, number: u64) -> Result<Option<Block>, Error> {
         match &self.engine {
@@ -80,6 +87,36 @@ impl View {
         match self.block_summary(chain, number).await? {
             Some(summary) if summary.hash == hash => self.whole_block(chain, number).await,
             _ => Ok(None),
+        }
+    }
+
+    /// Header, transactions and receipts with their logs.
+    pub async fn block_with_receipts(
+        &self,
+        chain: ChainId,
+        number: u64,
+    ) -> Result<Option<Block>, Error> {
+        match &self.engine {
+            EngineView::Embedded(view) => view.block_with_receipts(chain, number),
+        }
+    }
+
+    /// One receipt with its logs; none where it is not known.
+    pub async fn receipt(
+        &self,
+        chain: ChainId,
+        number: u64,
+        index: u32,
+    ) -> Result<Option<Receipt>, Error> {
+        match &self.engine {
+            EngineView::Embedded(view) => view.receipt(chain, number, index),
+        }
+    }
+
+    /// Block and index of the transaction with this hash.
+    pub async fn place_of_tx(&self, chain: ChainId, hash: B256) -> Result<Option<Place>, Error> {
+        match &self.engine {
+            EngineView::Embedded(view) => view.place_of_tx(chain, hash),
         }
     }
 

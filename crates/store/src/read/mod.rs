@@ -8,6 +8,7 @@ mod blocks;
 mod digest;
 mod generations;
 mod journal;
+mod logs;
 mod lowest_trade;
 mod pools;
 mod readers;

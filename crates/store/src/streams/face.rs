@@ -9,7 +9,7 @@ use model::chain::ChainId;
 
 use super::{
     AttemptLog, AttemptRecord, AttemptsQuery, Delivery, FailedQuery, KeptMatch, ListAnchor,
-    QueueState, StreamCommit, StreamId, StreamRow, StreamTotals,
+    QueueState, QueuedDelivery, StreamCommit, StreamId, StreamRow, StreamTotals,
 };
 use crate::Error;
 use crate::embedded::blocking::may_block;
@@ -88,7 +88,7 @@ impl Store {
     pub(crate) async fn commit_streams(
         &self,
         commit: StreamCommit,
-    ) -> Result<Vec<Delivery>, Error> {
+    ) -> Result<Vec<QueuedDelivery>, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(move |store| store.commit_streams(commit)).await,
         }

@@ -15,5 +15,5 @@ pub use delivery::{
     Delivery, DeliveryKind, DeliveryMeta, DeliveryState, QueueState, RecordCounts, delivery_digest,
 };
 pub(crate) use stream_commit::StreamCommit;
-pub use stream_commit::{KeptMatch, NewDelivery, NewMatch, StreamChange};
+pub use stream_commit::{KeptMatch, NewDelivery, NewMatch, QueuedDelivery, StreamChange};
 pub use stream_row::{StreamId, StreamRow, StreamTotals};

@@ -4,7 +4,7 @@ use alloy_primitives::B256;
 use bytes::Bytes;
 use model::chain::ChainId;
 
-use super::{DeliveryMeta, RecordCounts, StreamId, StreamRow};
+use super::{Delivery, DeliveryMeta, RecordCounts, StreamId, StreamRow};
 use crate::journal::ReaderCursor;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,16 @@ pub struct NewDelivery {
     pub meta: DeliveryMeta,
     /// With `"retries":0`.
     pub body: Bytes,
+}
+
+/// A delivery as it was stored, for who sends it at once: it need not be read again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedDelivery {
+    pub delivery: Delivery,
+    pub body: Bytes,
+    /// Its stream's queue when it was added.
+    pub waiting: u64,
+    pub waiting_bytes: u64,
 }
 
 /// A match that waits for its block to be confirmed.

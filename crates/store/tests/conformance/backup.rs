@@ -56,6 +56,7 @@ async fn a_restored_backup_is_the_store_at_that_moment(engine: Engine) {
         role: Role::Admin,
         created_at: 5,
         units_per_second: None,
+        methods: store::MethodRules::default(),
     };
     home.store().put_api_key(&key).await.unwrap();
     home.store().secret("cursor", || [9; 32]).await.unwrap();

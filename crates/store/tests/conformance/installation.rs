@@ -65,6 +65,7 @@ fn key(id: &str, byte: u8, created_at: u64) -> ApiKey {
         role: if byte == 1 { Role::Admin } else { Role::Tenant },
         created_at,
         units_per_second: (byte == 2).then_some(0),
+        methods: store::MethodRules::default(),
     }
 }
 

@@ -39,7 +39,11 @@ mod installation;
 #[cfg(test)]
 mod journal;
 #[cfg(test)]
+mod logs;
+#[cfg(test)]
 mod made_facts;
+#[cfg(test)]
+mod made_logs;
 #[cfg(test)]
 mod model;
 #[cfg(test)]

@@ -82,7 +82,8 @@ impl Matcher {
     ) -> Result<Vec<Delivery>, store::Error> {
         let mut cursor = self.reader.committed().unwrap();
         cursor.seq += 1;
-        self.reader.commit_streams(cursor, change).await
+        let queued = self.reader.commit_streams(cursor, change).await?;
+        Ok(queued.into_iter().map(|queued| queued.delivery).collect())
     }
 
     pub async fn commit(&mut self, change: StreamChange) -> Vec<Delivery> {

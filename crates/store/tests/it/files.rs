@@ -71,6 +71,7 @@ pub async fn fill(path: &Path, chain: &SimChain) {
         role: Role::Admin,
         created_at: 1,
         units_per_second: None,
+        methods: store::MethodRules::default(),
     };
     store.put_api_key(&key).await.unwrap();
     let mut reader = Reader::open(&store, "reader", CHAIN, Start::Block(2)).await.unwrap();

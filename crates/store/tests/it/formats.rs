@@ -4,15 +4,20 @@ use std::sync::Mutex;
 
 use model::chain::ChainId;
 use store::{
-    Change, EntryKind, EventKind, Options, Origin, Reader, Start, Store, UpgradeProgress, Version,
+    Change, EntryKind, EventKind, LogsQuery, Options, Origin, Reader, Start, Store,
+    UpgradeProgress, Version,
 };
 
 use crate::unpack::unpack;
 
 const FORMAT_3: (&[u8], &str) =
     (include_bytes!("../formats/3/store.tar.gz"), include_str!("../formats/3/answers.txt"));
+
+/// The same store, as the last builds of formats 4 and 5 brought it up.
 const FORMAT_4: (&[u8], &str) =
     (include_bytes!("../formats/4/store.tar.gz"), include_str!("../formats/4/answers.txt"));
+const FORMAT_5: (&[u8], &str) =
+    (include_bytes!("../formats/5/store.tar.gz"), include_str!("../formats/5/answers.txt"));
 
 /// What the build that wrote the store said of one chain.
 #[derive(Debug, PartialEq)]
@@ -94,25 +99,58 @@ async fn check_goes_on(store: &Store, chain: ChainId) {
 
 #[tokio::test]
 async fn a_store_of_format_3_is_brought_up_once_and_answers_as_before() {
-    brought_up_once(FORMAT_3).await;
+    is_brought_up_once_and_answers_as_before(FORMAT_3, 3).await;
 }
 
 #[tokio::test]
 async fn a_store_of_format_4_is_brought_up_once_and_answers_as_before() {
-    brought_up_once(FORMAT_4).await;
+    is_brought_up_once_and_answers_as_before(FORMAT_4, 4).await;
 }
 
-async fn brought_up_once((packed, told_before): (&[u8], &str)) {
+#[tokio::test]
+async fn a_store_of_format_5_is_brought_up_once_and_answers_as_before() {
+    is_brought_up_once_and_answers_as_before(FORMAT_5, 5).await;
+}
+
+/// Every transaction is found by its hash, and every log by its address; nothing else is in these indexes.
+async fn check_indexes(store: &Store) {
+    let view = store.view().await.unwrap();
+    let mut logs = 0;
+    for chain in view.chains().await.unwrap() {
+        let newest = view.coverage(chain).await.unwrap().newest().unwrap();
+        for number in 0..=newest {
+            let block = view.block_with_receipts(chain, number).await.unwrap().unwrap();
+            for (index, tx) in (0..).zip(&block.txs) {
+                let place = view.place_of_tx(chain, tx.hash.unwrap()).await.unwrap();
+                assert_eq!(place, Some((number, index)));
+            }
+            for log in block.receipts.iter().flatten().flat_map(|r| r.logs.iter().flatten()) {
+                let addresses = vec![log.address.unwrap()];
+                let (from_block, to_block) = (number, number);
+                let (topics, limit) = (vec![], usize::MAX);
+                let query = LogsQuery { chain, from_block, to_block, addresses, topics, limit };
+                assert!(view.logs(&query).await.unwrap().logs.contains(log));
+                logs += 1;
+            }
+        }
+    }
+    assert!(logs > 20);
+    drop(view);
+    assert!(store.check(|_| {}).await.unwrap().holds());
+}
+
+async fn is_brought_up_once_and_answers_as_before((packed, told_then): (&[u8], &str), format: u32) {
     let dir = tempfile::tempdir().unwrap();
     unpack(packed, dir.path());
     let (store, told) = open(dir.path()).await;
-    let last = told.last().unwrap();
-    assert_eq!((last.from_format, last.to_format), (4, 5));
-    assert_eq!(last.done, last.total);
-    for steps in told.chunk_by(|a, b| a.from_format == b.from_format) {
-        assert!(steps.windows(2).all(|pair| pair[0].done <= pair[1].done), "{told:?}");
+    for from in format..6 {
+        let told: Vec<_> = told.iter().filter(|told| told.from_format == from).collect();
+        let last = told.last().unwrap();
+        assert_eq!((last.to_format, last.done), (from + 1, last.total));
+        assert!(told.windows(2).all(|pair| pair[0].done <= pair[1].done), "{told:?}");
     }
-    let all = answers(told_before);
+    check_indexes(&store).await;
+    let all = answers(told_then);
     assert_eq!(all.len(), 2);
     for expected in &all {
         check(&store, expected).await;

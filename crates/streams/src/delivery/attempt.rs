@@ -32,6 +32,8 @@ pub(super) enum Reason {
 
 pub(super) struct Attempt<'a> {
     pub delivery: &'a Delivery,
+    /// Where it is at hand; else it is read from the store.
+    pub body: Option<Bytes>,
     pub queue_size: u64,
     pub reason: Reason,
 }
@@ -75,7 +77,11 @@ impl Shared {
                 return Some((target, Outcome::failed(why)));
             }
         };
-        let Some(body) = self.body(delivery).await? else {
+        let body = match &attempt.body {
+            Some(body) => Some(body.clone()),
+            None => self.body(delivery).await?,
+        };
+        let Some(body) = body else {
             let error = "The payload is no longer stored";
             return Some((target, Outcome::failed(error)));
         };

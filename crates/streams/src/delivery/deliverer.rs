@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use store::Store;
-use store::StreamId;
+use store::{QueuedDelivery, Store, StreamId};
 use tasks::{TaskBoard, TaskProblem};
 use tokio::sync::{Notify, watch};
 
@@ -13,6 +12,7 @@ use super::attempt::{Attempt, Reason, host_of};
 use super::config::DeliveryConfig;
 use super::directory::{Directory, TargetInfo};
 use super::error::DeliveryError;
+use super::handed_over::HandOver;
 use super::headers::{Said, headers};
 use super::id::random_id;
 use super::in_flight::InFlight;
@@ -64,6 +64,7 @@ impl Deliverer {
             config,
             directory,
             in_flight: Arc::new(InFlight::default()),
+            hand_over: HandOver::default(),
             lanes: Default::default(),
             held: Default::default(),
             retry_wake,
@@ -91,6 +92,22 @@ impl Deliverer {
         if lock(&self.shared.held).contains(&id) {
             self.shared.retry_wake.notify_one();
         }
+    }
+
+    /// The same for deliveries that were stored just now, in the order of their numbers.
+    pub fn hand_over(&self, queued: Vec<QueuedDelivery>) {
+        let mut streams = Vec::new();
+        for queued in queued {
+            let (stream, seq) = (queued.delivery.stream, queued.delivery.seq);
+            streams.push(stream);
+            let mut lanes = lock(&self.shared.lanes);
+            let lane = lanes.entry(stream).or_default();
+            lane.last_seq = lane.last_seq.max(Some(seq));
+            lane.handed_over.extend(self.shared.hand_over.take(queued));
+        }
+        streams.sort_unstable();
+        streams.dedup();
+        streams.into_iter().for_each(|stream| self.wake(stream));
     }
 
     /// Whether a receiver is there and takes what is sent to it: any 2xx will do. Says why not.
@@ -135,7 +152,8 @@ impl Deliverer {
             return Err(DeliveryError::NoDelivery);
         }
         let queue_size = shared.store.stream_queue(id).await?.waiting;
-        let attempt = Attempt { delivery: &delivery, queue_size, reason: Reason::Asked };
+        let attempt =
+            Attempt { delivery: &delivery, body: None, queue_size, reason: Reason::Asked };
         let record = shared.attempt(attempt).await.ok_or(DeliveryError::Stopping)?;
         let is_taken = record.log.as_ref().is_some_and(|log| log.error.is_none());
         shared.writer.put(record, ticket).await;

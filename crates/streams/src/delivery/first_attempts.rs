@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use store::{Delivery, StreamId};
 
 use super::attempt::{Attempt, Reason};
+use super::handed_over::{HandedOver, next_of};
 use super::in_flight::Ticket;
 use super::running::RunningTask;
 use super::shared::{Shared, lock};
@@ -98,19 +100,37 @@ impl LaneRun {
     }
 
     async fn page(&self) -> Result<Next, store::Error> {
-        if !self.is_sending() {
+        while let Some(HandedOver { delivery, body, waiting, .. }) = self.handed_over() {
+            if !self.is_sending() || !self.first_attempt(&delivery, waiting, Some(body)).await {
+                return Ok(Next::Wait);
+            }
+        }
+        if !self.is_sending() || self.is_all_sent() {
             return Ok(Next::Wait);
         }
         let (deliveries, waiting) = self.read().await?;
         for (sent, delivery) in deliveries.iter().enumerate() {
-            if !self.is_sending() {
-                return Ok(Next::Wait);
-            }
-            if !self.first_attempt(delivery, waiting.saturating_sub(sent as u64)).await {
+            let queue_size = waiting.saturating_sub(sent as u64);
+            if !self.is_sending() || !self.first_attempt(delivery, queue_size, None).await {
                 return Ok(Next::Wait);
             }
         }
         Ok(if deliveries.len() < PAGE { Next::Wait } else { Next::Read })
+    }
+
+    /// As far as is known without asking the store.
+    fn is_all_sent(&self) -> bool {
+        let lanes = lock(&self.shared.lanes);
+        let lane = lanes.get(&self.stream);
+        let known = lane.and_then(|lane| Some((lane.next_seq?, lane.last_seq?)));
+        known.is_some_and(|(next, last)| next > last)
+    }
+
+    fn handed_over(&self) -> Option<HandedOver> {
+        let mut lanes = lock(&self.shared.lanes);
+        let lane = lanes.get_mut(&self.stream)?;
+        // The first delivery of all has no other before it.
+        next_of(&mut lane.handed_over, lane.next_seq.unwrap_or(1))
     }
 
     async fn read(&self) -> Result<(Vec<Delivery>, u64), store::Error> {
@@ -135,14 +155,19 @@ impl LaneRun {
     }
 
     /// False where it could not be made.
-    async fn first_attempt(&self, delivery: &Delivery, queue_size: u64) -> bool {
+    async fn first_attempt(
+        &self,
+        delivery: &Delivery,
+        queue_size: u64,
+        body: Option<Bytes>,
+    ) -> bool {
         let shared = &self.shared;
         let is_first = delivery.state.attempts == 0 && !delivery.state.is_final();
         if is_first {
             let Some(ticket) = self.ticket(delivery.seq).await else {
                 return false;
             };
-            let attempt = Attempt { delivery, queue_size, reason: Reason::Due };
+            let attempt = Attempt { delivery, body, queue_size, reason: Reason::Due };
             let Some(record) = shared.attempt(attempt).await else {
                 return false;
             };

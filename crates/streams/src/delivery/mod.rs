@@ -10,6 +10,7 @@ mod deliverer;
 mod directory;
 mod error;
 mod first_attempts;
+mod handed_over;
 mod headers;
 mod id;
 mod in_flight;

@@ -1,6 +1,6 @@
 //! What all tasks of sending share.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use store::Store;
@@ -10,6 +10,7 @@ use tokio::sync::{Notify, watch};
 
 use super::config::DeliveryConfig;
 use super::directory::Directory;
+use super::handed_over::{HandOver, HandedOver};
 use super::in_flight::InFlight;
 use super::limits::Limits;
 use super::post::Poster;
@@ -24,6 +25,7 @@ pub(super) struct Shared {
     pub limits: Limits,
     pub writer: AttemptWriter,
     pub in_flight: Arc<InFlight>,
+    pub hand_over: HandOver,
     /// Where the first attempts of each stream stand.
     pub lanes: Mutex<HashMap<StreamId, Lane>>,
     /// Streams that have retries due and are not to be sent now.
@@ -45,6 +47,10 @@ pub(super) struct Lane {
     pub is_running: bool,
     /// Woken while it ran.
     pub look_again: bool,
+    /// The newest delivery that was stored since the start, if any was.
+    pub last_seq: Option<u64>,
+    /// In the order of their numbers.
+    pub handed_over: VecDeque<HandedOver>,
 }
 
 impl Shared {

@@ -1,5 +1,6 @@
 //! Matches block after block for all streams of a class, as long as the server runs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use store::{Error, StreamId};
@@ -21,7 +22,7 @@ async fn run(engine: &Arc<Engine>, matcher: &Arc<Matcher>) -> Result<(), Error> 
         written.borrow_and_update();
         let stepped = matcher.step(context).await?;
         context.tasks.recovered(&matcher.task);
-        detach_full(engine, matcher, &stepped.delivered).await;
+        detach_full(engine, matcher, &stepped.queue_bytes).await;
         match stepped.progress {
             Progress::Moved => {}
             Progress::Waits(wait) => {
@@ -35,9 +36,14 @@ async fn run(engine: &Arc<Engine>, matcher: &Arc<Matcher>) -> Result<(), Error> 
 }
 
 /// Streams whose queue is too long wait by themselves.
-async fn detach_full(engine: &Arc<Engine>, matcher: &Arc<Matcher>, delivered: &[StreamId]) {
-    for id in delivered {
-        if !is_full(engine, *id).await {
+async fn detach_full(
+    engine: &Arc<Engine>,
+    matcher: &Arc<Matcher>,
+    queue_bytes: &HashMap<StreamId, u64>,
+) {
+    for (id, bytes) in queue_bytes {
+        // Asked once more: it was sent from meanwhile.
+        if !is_too_long(engine, *bytes) || !is_full(engine, *id).await {
             continue;
         }
         match engine.hold_on(matcher.chain, *id).await {
@@ -52,7 +58,11 @@ async fn detach_full(engine: &Arc<Engine>, matcher: &Arc<Matcher>, delivered: &[
 }
 
 pub async fn is_full(engine: &Engine, id: StreamId) -> bool {
-    let max = engine.context.config.queue_bytes_max;
     let queue = engine.context.store.stream_queue(id).await;
-    queue.is_ok_and(|queue| max > 0 && queue.waiting_bytes > max)
+    queue.is_ok_and(|queue| is_too_long(engine, queue.waiting_bytes))
+}
+
+fn is_too_long(engine: &Engine, queue_bytes: u64) -> bool {
+    let max = engine.context.config.queue_bytes_max;
+    max > 0 && queue_bytes > max
 }

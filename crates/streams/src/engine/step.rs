@@ -4,6 +4,7 @@
 //! Deliveries of a block are made when the block is seen, again when it is confirmed. What was matched is kept
 //! until then, so that a later change of the stream does not change what the block said.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use model::chain::ChainId;
@@ -105,8 +106,8 @@ impl MatcherState {
 /// What came of a step.
 pub struct Stepped {
     pub progress: Progress,
-    /// Streams that got deliveries.
-    pub delivered: Vec<StreamId>,
+    /// Of streams that got deliveries.
+    pub queue_bytes: HashMap<StreamId, u64>,
 }
 
 pub struct Step<'a> {
@@ -119,7 +120,7 @@ pub struct Step<'a> {
     /// The lowest block whose matches this step changed and has not written.
     touched_from: Option<u64>,
     pub(super) bytes: usize,
-    delivered: Vec<StreamId>,
+    queue_bytes: HashMap<StreamId, u64>,
 }
 
 impl<'a> Step<'a> {
@@ -139,15 +140,13 @@ impl<'a> Step<'a> {
             last: None,
             touched_from: None,
             bytes: 0,
-            delivered: Vec::new(),
+            queue_bytes: HashMap::new(),
         }
     }
 
     pub async fn run(mut self) -> Result<Stepped, Error> {
         let progress = self.go().await?;
-        self.delivered.sort_unstable();
-        self.delivered.dedup();
-        Ok(Stepped { progress, delivered: self.delivered })
+        Ok(Stepped { progress, queue_bytes: self.queue_bytes })
     }
 
     async fn go(&mut self) -> Result<Progress, Error> {
@@ -254,13 +253,12 @@ impl<'a> Step<'a> {
         }
         self.state.done = None;
         (self.touched_from, self.bytes) = (None, 0);
-        let deliveries = self.state.reader.commit_streams(cursor, change).await?;
-        let mut streams: Vec<StreamId> = deliveries.iter().map(|it| it.stream).collect();
-        streams.dedup();
+        let queued = self.state.reader.commit_streams(cursor, change).await?;
+        let lengths = queued.iter().map(|it| (it.delivery.stream, it.waiting_bytes));
+        self.queue_bytes.extend(lengths);
         if let Some(deliverer) = self.context.deliverer.get() {
-            streams.iter().for_each(|id| deliverer.wake(*id));
+            deliverer.hand_over(queued);
         }
-        self.delivered.extend(streams);
         Ok(())
     }
 

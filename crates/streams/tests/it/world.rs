@@ -132,7 +132,8 @@ impl World {
         let mut matcher = self.matcher.lock().await;
         let mut cursor = matcher.committed().unwrap();
         cursor.seq += 1;
-        matcher.commit_streams(cursor, change).await.unwrap()
+        let queued = matcher.commit_streams(cursor, change).await.unwrap();
+        queued.into_iter().map(|queued| queued.delivery).collect()
     }
 
     pub fn start(&self, config: DeliveryConfig) -> Arc<Deliverer> {

@@ -29,6 +29,9 @@ pub struct SimConfig {
     pub state_proofs: bool,
     /// Rendered JSON is kept beside the block, so it is built once. Off saves memory on long chains.
     pub keep_text: bool,
+    /// Blocks are rendered before they are announced, so that what is measured from then on is the reader's time and
+    /// not this node's. Needs `keep_text`.
+    pub render_ahead: bool,
 }
 
 impl Default for SimConfig {
@@ -46,6 +49,7 @@ impl Default for SimConfig {
             op_stack: false,
             state_proofs: false,
             keep_text: true,
+            render_ahead: false,
         }
     }
 }

@@ -77,6 +77,9 @@ impl SimChain {
         for _ in 0..count {
             let origin = Origin { config: &self.config, actors: &self.actors, branch: self.branch };
             let block = next_block(&origin, &self.head, &mut self.state, &mut self.dropped);
+            if self.config.render_ahead {
+                block.render();
+            }
             let block = Arc::new(block);
             self.push(block.clone());
             let _ = self.heads.send(block.clone()); // nobody listening is fine

@@ -3,7 +3,7 @@
 use super::{
     NodeState,
     call::{Call, Reply},
-    responder::TransportFault,
+    responder::{BodyFault, TransportFault},
     rule::Fault,
 };
 use axum::{
@@ -13,8 +13,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
+use futures_util::{StreamExt, stream};
 use serde_json::Value;
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 pub(super) async fn post(State(node): State<Arc<NodeState>>, body: Bytes) -> Response {
     node.responder.faults.count_http();
@@ -77,6 +78,23 @@ fn batch_refusal(node: &NodeState, len: usize) -> Option<Reply> {
     })
 }
 
+fn body(text: Vec<u8>, fault: Option<BodyFault>) -> Body {
+    let Some(fault) = fault else { return Body::from(text) };
+    let half = Bytes::copy_from_slice(text.get(..text.len() / 2).unwrap_or_default());
+    let first = stream::once(std::future::ready(Ok::<_, io::Error>(half)));
+    match fault {
+        BodyFault::Endless => {
+            let blanks = Bytes::from(vec![b' '; 64 << 10]);
+            Body::from_stream(first.chain(stream::repeat_with(move || Ok(blanks.clone()))))
+        }
+        BodyFault::Stalled => Body::from_stream(first.chain(stream::pending())),
+        BodyFault::Broken => {
+            let broken = stream::once(std::future::ready(Err(io::Error::other("simulated"))));
+            Body::from_stream(first.chain(broken))
+        }
+    }
+}
+
 fn respond(mut text: Vec<u8>, transport_fault: &TransportFault) -> Response {
     if let Some(seconds) = transport_fault.retry_after_s {
         let headers = [(header::RETRY_AFTER, seconds.to_string())];
@@ -89,7 +107,7 @@ fn respond(mut text: Vec<u8>, transport_fault: &TransportFault) -> Response {
     if transport_fault.truncate {
         text.truncate(text.len() / 2);
     }
-    let mut response = Response::new(Body::from(text));
+    let mut response = Response::new(body(text, transport_fault.body));
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
     response

@@ -38,6 +38,15 @@ pub(super) struct TransportFault {
     pub http_status: Option<u16>,
     pub retry_after_s: Option<u64>,
     pub truncate: bool,
+    pub body: Option<BodyFault>,
+}
+
+/// What becomes of a body on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BodyFault {
+    Endless,
+    Stalled,
+    Broken,
 }
 
 impl TransportFault {
@@ -48,6 +57,7 @@ impl TransportFault {
         self.http_status = self.http_status.or(other.http_status);
         self.retry_after_s = self.retry_after_s.or(other.retry_after_s);
         self.truncate |= other.truncate;
+        self.body = self.body.or(other.body);
     }
 }
 
@@ -165,6 +175,9 @@ fn transport_fault(faults: &[Fault]) -> TransportFault {
                 transport_fault.retry_after_s = Some(*retry_after_s)
             }
             Fault::TruncatedBody => transport_fault.truncate = true,
+            Fault::EndlessBody => transport_fault.body = Some(BodyFault::Endless),
+            Fault::StalledBody => transport_fault.body = Some(BodyFault::Stalled),
+            Fault::BrokenBody => transport_fault.body = Some(BodyFault::Broken),
             _ => {}
         }
     }
@@ -176,6 +189,7 @@ fn refusal(call: &Call, faults: &[Fault]) -> Option<Reply> {
     faults.iter().find_map(|fault| match fault {
         Fault::NoMethod => Some(Reply::no_method(&call.method)),
         Fault::NotFound => Some(Reply::or_null(None)),
+        Fault::Reply(json) => Some(Reply::Result(json.clone().into())),
         Fault::RpcError { code, message } => Some(Reply::error(*code, message.clone())),
         Fault::WrongChainId(id) if call.method == "eth_chainId" => {
             Some(Reply::quantity((*id).into()))

@@ -1,7 +1,14 @@
 //! One fault and when it strikes: on which blocks and methods, how likely, how many times.
 
 use super::tamper::Tamper;
-use std::{ops::RangeInclusive, time::Duration};
+use std::{
+    ops::RangeInclusive,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
@@ -19,6 +26,12 @@ pub enum Fault {
     },
     /// Half of the body, as if the connection had broken.
     TruncatedBody,
+    /// A body that never ends; over WebSocket no answer, ever.
+    EndlessBody,
+    /// Half of the body, then silence with the connection open; over WebSocket no answer, ever.
+    StalledBody,
+    /// Half of the body, then the connection is closed; over WebSocket it is closed at once.
+    BrokenBody,
     /// No answer, ever.
     Hang,
     /// `eth_chainId` and `net_version` tell this one.
@@ -33,6 +46,8 @@ pub enum Fault {
     NoMethod,
     /// `null`, as of a block that the node does not have.
     NotFound,
+    /// This JSON, whatever was asked.
+    Reply(String),
     RefuseBatches,
     MaxBatch(usize),
     /// Subscriptions are accepted, but nothing is ever sent.
@@ -65,7 +80,15 @@ pub struct Rule {
     pub(super) probability: f64,
     blocks: Vec<RangeInclusive<u64>>,
     methods: Vec<String>,
-    times_left: Option<u32>,
+    times_left: Option<TimesLeft>,
+}
+
+#[derive(Clone, Debug)]
+enum TimesLeft {
+    /// Of this rule.
+    Own(u32),
+    /// Of this rule and its clones, wherever they are.
+    Shared(Arc<AtomicU32>),
 }
 
 impl From<Fault> for Rule {
@@ -124,7 +147,13 @@ impl Rule {
     }
 
     pub fn times(mut self, times: u32) -> Self {
-        self.times_left = Some(times);
+        self.times_left = Some(TimesLeft::Own(times));
+        self
+    }
+
+    /// The same for all clones together: whichever node is asked first, it strikes there.
+    pub fn times_shared(mut self, times: u32) -> Self {
+        self.times_left = Some(TimesLeft::Shared(Arc::new(AtomicU32::new(times))));
         self
     }
 
@@ -139,10 +168,14 @@ impl Rule {
     pub(super) fn use_up(&mut self) -> bool {
         match &mut self.times_left {
             None => true,
-            Some(0) => false,
-            Some(left) => {
+            Some(TimesLeft::Own(0)) => false,
+            Some(TimesLeft::Own(left)) => {
                 *left -= 1;
                 true
+            }
+            Some(TimesLeft::Shared(left)) => {
+                let one_less = |left: u32| left.checked_sub(1);
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
             }
         }
     }

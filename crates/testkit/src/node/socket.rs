@@ -1,10 +1,11 @@
-//! JSON-RPC over WebSocket, with `newHeads` subscriptions.
+//! JSON-RPC over WebSocket, with subscriptions to new heads and to the transactions of the next block, which were
+//! pending a moment before.
 
 use super::{
     NodeState,
     call::{Call, Reply},
     http::{answer_batch, answer_one},
-    responder::TransportFault,
+    responder::{BodyFault, TransportFault},
 };
 use crate::chain::{SimBlock, read};
 use axum::{
@@ -25,9 +26,18 @@ pub(super) async fn upgrade(
     upgrade.on_upgrade(move |socket| converse(node, socket))
 }
 
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    Heads,
+    /// Whole transactions, or their hashes.
+    Pending {
+        whole: bool,
+    },
+}
+
 struct Session {
     node: Arc<NodeState>,
-    subscriptions: Vec<String>,
+    subscriptions: Vec<(String, Wanted)>,
     opened: u64,
 }
 
@@ -66,10 +76,11 @@ impl Session {
             }
         };
         tokio::time::sleep(transport_fault.delay).await;
-        if transport_fault.http_status.is_some() {
+        if transport_fault.http_status.is_some() || transport_fault.body == Some(BodyFault::Broken)
+        {
             return false;
         }
-        if transport_fault.hang {
+        if transport_fault.hang || transport_fault.body.is_some() {
             return true;
         }
         if transport_fault.retry_after_s.is_some() {
@@ -99,16 +110,20 @@ impl Session {
     fn subscription(&mut self, call: &Call) -> Reply {
         let what = call.text(0).unwrap_or_default();
         match call.method.as_str() {
-            "eth_subscribe" if what == "newHeads" => {
+            "eth_subscribe" => {
+                let wanted = match what {
+                    "newHeads" => Wanted::Heads,
+                    "newPendingTransactions" => Wanted::Pending { whole: call.flag(1) },
+                    _ => return Reply::error(-32602, "no such subscription is simulated"),
+                };
                 self.opened += 1;
                 let id = format!("{:#x}", self.opened);
-                self.subscriptions.push(id.clone());
+                self.subscriptions.push((id.clone(), wanted));
                 Reply::value(json!(id))
             }
-            "eth_subscribe" => Reply::error(-32602, "only newHeads is simulated"),
             _ => {
                 let before = self.subscriptions.len();
-                self.subscriptions.retain(|id| id != what);
+                self.subscriptions.retain(|(id, _)| id != what);
                 Reply::value(json!(self.subscriptions.len() < before))
             }
         }
@@ -118,18 +133,34 @@ impl Session {
         if self.subscriptions.is_empty() {
             return true;
         }
+        for (id, wanted) in &self.subscriptions {
+            let Wanted::Pending { whole } = wanted else { continue };
+            for (at, tx) in block.txs.iter().enumerate() {
+                let text = match block.transaction_json(at).filter(|_| *whole) {
+                    Some(text) => text,
+                    None => json!(tx.hash.to_string()).to_string().into(),
+                };
+                if !send(socket, notification(id, &text)).await {
+                    return false;
+                }
+            }
+        }
         let Some(header) = self.node.responder.head_notice(block) else { return true };
-        for id in &self.subscriptions {
-            let mut text = br#"{"jsonrpc":"2.0","method":"eth_subscription","params":{"#.to_vec();
-            text.extend(format!(r#""subscription":"{id}","result":"#).into_bytes());
-            text.extend_from_slice(&header);
-            text.extend_from_slice(b"}}");
-            if !send(socket, text).await {
+        for (id, _) in self.subscriptions.iter().filter(|(_, it)| *it == Wanted::Heads) {
+            if !send(socket, notification(id, &header)).await {
                 return false;
             }
         }
         true
     }
+}
+
+fn notification(id: &str, result: &[u8]) -> Vec<u8> {
+    let mut text = br#"{"jsonrpc":"2.0","method":"eth_subscription","params":{"#.to_vec();
+    text.extend(format!(r#""subscription":"{id}","result":"#).into_bytes());
+    text.extend_from_slice(result);
+    text.extend_from_slice(b"}}");
+    text
 }
 
 async fn send(socket: &mut WebSocket, text: Vec<u8>) -> bool {

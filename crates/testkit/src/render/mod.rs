@@ -83,6 +83,13 @@ impl SimBlock {
         Some(rendered(|out| receipt::write(out, self, index, tx)))
     }
 
+    /// Makes what a follower asks for, all of it at once.
+    pub(crate) fn render(&self) {
+        self.block_json(true);
+        self.receipts_json();
+        self.traces_geth_json();
+    }
+
     /// `debug_traceBlock…` with the call tracer: one tree per transaction.
     pub fn traces_geth_json(&self) -> Bytes {
         self.text.get(&self.text.traces_geth, |out| trace_geth::write(out, self))

@@ -355,14 +355,11 @@ impl Pricing<'_> {
         token: &TokenInfo,
         steps: &[Step],
     ) -> Result<DayBefore, ApiError> {
-        let chain = &self.served.chain;
-        let then = time.saturating_sub(DAY_S);
-        let block = at.view.last_block_until(chain.id, then).await?;
-        let is_covered = |block: &u64| at.coverage.covers(*block, self.block.number);
-        let Some(block) = block.filter(is_covered) else {
+        let Some(block) = self.block_of_day_before(at, time).await? else {
             return Ok(DayBefore { usd: None, block: 0 });
         };
-        let Some(table) = PricingTable::of(chain, then) else {
+        let then = time.saturating_sub(DAY_S);
+        let Some(table) = PricingTable::of(&self.served.chain, then) else {
             return Ok(DayBefore { usd: None, block });
         };
         let mut pools = self.stored_pools(at, &table, block, token).await?;
@@ -371,6 +368,27 @@ impl Pricing<'_> {
         pools.own.append(&mut second.pools);
         let found = self.choose(&table, token, &pools, &second.money());
         Ok(DayBefore { usd: found.ok().map(|it| it.usd), block })
+    }
+
+    /// None where not every block since then is stored.
+    async fn block_of_day_before(
+        &self,
+        at: &ChainView,
+        time: u64,
+    ) -> Result<Option<u64>, ApiError> {
+        let then = time.saturating_sub(DAY_S);
+        let block = at.view.last_block_until(self.served.chain.id, then).await?;
+        Ok(block.filter(|block| at.coverage.covers(*block, self.block.number)))
+    }
+
+    /// The oldest block that a refusal had to look at, as for an answer.
+    pub async fn refusal_reach_from(&self) -> Result<u64, ApiError> {
+        if !self.params.percent_change {
+            return Ok(self.block.number);
+        }
+        let Some(summary) = &self.block.summary else { return Ok(0) };
+        let Some(at) = self.view_again().await? else { return Ok(0) };
+        Ok(self.block_of_day_before(&at, summary.timestamp).await?.unwrap_or(0))
     }
 
     /// Block and time of the pool's last change; a node does not say when that was.

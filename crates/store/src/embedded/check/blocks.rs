@@ -10,7 +10,7 @@ use crate::block::VerifiedBlock;
 use crate::check::{CheckProgress, CheckedPart};
 use crate::coverage::Coverage;
 use crate::embedded::keys;
-use crate::embedded::write::{PackedBlock, prepare};
+use crate::embedded::write::{BlockIndex, PackedBlock, prepare};
 
 /// How far the check of all chains is.
 pub struct Seen<'a> {
@@ -28,6 +28,8 @@ struct Expected {
     wallet_txs: Sum,
     wallet_internal: Sum,
     untraced: Sum,
+    /// As in `BlockIndex::ALL`.
+    indexes: [Sum; 3],
     coverage: Coverage,
 }
 
@@ -91,6 +93,14 @@ impl ChainCheck<'_> {
         self.compare("blocks by hash", (&t.block_by_hash, &prefix), expected.by_hash, whole);
         self.compare("blocks by time", (&t.block_by_time, &prefix), expected.by_time, whole);
         self.compare("queue of untraced blocks", (&t.untraced, &prefix), expected.untraced, whole);
+        for (index, sum) in BlockIndex::ALL.into_iter().zip(expected.indexes) {
+            let what = match index {
+                BlockIndex::TxByHash => "transactions by hash",
+                BlockIndex::LogWords => "logs by address and topic",
+                BlockIndex::Receiptless => "list of blocks without receipts",
+            };
+            self.compare(what, (index.table(&t), &prefix), sum, whole);
+        }
         let wallets = (&t.wallet_txs, prefix.as_slice());
         self.compare("transactions of wallets", wallets, expected.wallet_txs, whole);
         let wallets = (&t.wallet_internal, prefix.as_slice());
@@ -108,6 +118,11 @@ impl Expected {
         if head.is_untraced() {
             self.untraced.add(&keys::newest_first(chain, number), &[]);
         }
+        block.for_each_index_row(chain, |index, key, value| {
+            if let Some(sum) = self.indexes.get_mut(index as usize) {
+                sum.add(key, value);
+            }
+        });
         if block.rows.has_body() {
             self.bodies.add(&keys::block(chain, number), &[]);
         }

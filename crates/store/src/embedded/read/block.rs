@@ -20,8 +20,9 @@ const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 
 /// How much of a block to read.
 #[derive(Clone, Copy, PartialEq)]
-enum BlockParts {
+pub enum BlockParts {
     Transactions,
+    Receipts,
     Everything,
 }
 
@@ -39,10 +40,34 @@ impl View {
         may_block(|| self.read_block(chain, number, BlockParts::Everything))
     }
 
+    pub fn block_with_receipts(&self, chain: ChainId, number: u64) -> Result<Option<Block>, Error> {
+        let read = may_block(|| self.read_block(chain, number, BlockParts::Receipts))?;
+        Ok(read.map(|(block, _)| block))
+    }
+
+    pub fn receipt(
+        &self,
+        chain: ChainId,
+        number: u64,
+        index: u32,
+    ) -> Result<Option<Receipt>, Error> {
+        may_block(|| self.transactions(chain).receipt(number, index))
+    }
+
     fn read_block(
         &self,
         chain: ChainId,
         number: u64,
+        parts: BlockParts,
+    ) -> Result<Option<(Block, Proof)>, Error> {
+        self.block_with_body((chain, number), self.body(chain, number)?, parts)
+    }
+
+    /// One whose body is at hand, or is known to be none.
+    pub fn block_with_body(
+        &self,
+        (chain, number): (ChainId, u64),
+        mut body: Option<BodyReader<'_>>,
         parts: BlockParts,
     ) -> Result<Option<(Block, Proof)>, Error> {
         let Some(row) = self.snapshot.get(&self.tables.headers, keys::block(chain, number))? else {
@@ -58,7 +83,6 @@ impl View {
             ..Block::default()
         };
         let mut packer = TxPacker::new(&summary.block_ref(), chain);
-        let mut body = self.body(chain, number)?;
         if let Some(body) = &mut body {
             for (_, group) in body.rows(Kind::Txs)? {
                 let mut rest = group.as_ref();
@@ -67,7 +91,7 @@ impl View {
                     let index = block.txs.len() as u32;
                     let part = groups::take(&mut rest).ok_or(BROKEN_TXS)?;
                     let row = packer.unpack(index, part).ok_or(BROKEN_TXS)?;
-                    if parts == BlockParts::Everything {
+                    if parts != BlockParts::Transactions {
                         block.receipts.push(with_logs(body, index, &row)?);
                     }
                     block.txs.push(row.tx);
@@ -99,15 +123,7 @@ impl View {
 
     /// For reading several: neighbours are found where the last one was.
     pub fn transactions(&self, chain: ChainId) -> TxReader<'_> {
-        TxReader { view: self, chain, last: None }
-    }
-
-    /// Frames below the root, in the order they were entered.
-    pub fn frames(&self, chain: ChainId, number: u64, index: u32) -> Result<Vec<Frame>, Error> {
-        match self.body(chain, number)? {
-            Some(mut body) => frames_of(&mut body, index),
-            None => Ok(Vec::new()),
-        }
+        TxReader { view: self, chain, body: None, group: None }
     }
 }
 
@@ -139,49 +155,75 @@ fn with_logs(body: &mut BodyReader, index: u32, row: &TxRow) -> Result<Option<Re
     Ok(Some(receipt))
 }
 
-/// Reads transactions one by one and remembers the row of the last.
+/// Reads transactions one by one and remembers where the last one was.
 pub struct TxReader<'a> {
     view: &'a View,
     chain: ChainId,
-    last: Option<Group<'a>>,
+    /// Of the block that was read last, by its number; none where that has none.
+    body: Option<(u64, Option<BodyReader<'a>>)>,
+    group: Option<Group>,
 }
 
-struct Group<'a> {
+struct Group {
     /// Block number and group.
     place: (u64, u32),
     block: BlockRef,
     packer: TxPacker,
     row: Bytes,
-    body: BodyReader<'a>,
 }
 
-impl TxReader<'_> {
+impl<'a> TxReader<'a> {
     pub fn read(&mut self, number: u64, index: u32) -> Result<Option<StoredTx>, Error> {
+        let Some(TxRow { tx, receipt, .. }) = self.row(number, index)? else { return Ok(None) };
+        let Some(Group { block, .. }) = &self.group else { return Ok(None) };
+        Ok(Some(StoredTx { block: *block, index, tx, receipt, frames: None }))
+    }
+
+    /// With its logs.
+    pub fn receipt(&mut self, number: u64, index: u32) -> Result<Option<Receipt>, Error> {
+        let Some(row) = self.row(number, index)? else { return Ok(None) };
+        match self.body(number)? {
+            Some(body) => with_logs(body, index, &row),
+            None => Ok(None),
+        }
+    }
+
+    /// Frames below the root of a transaction, in the order they were entered.
+    pub fn frames(&mut self, number: u64, index: u32) -> Result<Vec<Frame>, Error> {
+        match self.body(number)? {
+            Some(body) => frames_of(body, index),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The logs of a group, packed.
+    pub fn logs_row(&mut self, number: u64, group: u32) -> Result<Option<Bytes>, Error> {
+        match self.body(number)? {
+            Some(body) => body.group(Kind::Logs, group),
+            None => Ok(None),
+        }
+    }
+
+    fn body(&mut self, number: u64) -> Result<Option<&mut BodyReader<'a>>, Error> {
+        if self.body.as_ref().is_none_or(|(known, _)| *known != number) {
+            self.body = Some((number, self.view.body(self.chain, number)?));
+        }
+        Ok(self.body.as_mut().and_then(|(_, body)| body.as_mut()))
+    }
+
+    fn row(&mut self, number: u64, index: u32) -> Result<Option<TxRow>, Error> {
         let place = (number, groups::of(index));
-        if self.last.as_ref().is_none_or(|group| group.place != place) {
-            let body = match self.last.take() {
-                Some(group) if group.place.0 == number => Some(group.body),
-                _ => self.view.body(self.chain, number)?,
-            };
-            let Some(mut body) = body else { return Ok(None) };
+        if self.group.as_ref().is_none_or(|group| group.place != place) {
+            let Some(body) = self.body(number)? else { return Ok(None) };
             let Some(row) = body.group(Kind::Txs, place.1)? else { return Ok(None) };
             let block = unpack_block_ref(number, &mut &*row).ok_or(BROKEN_TXS)?;
             let packer = TxPacker::new(&block, self.chain);
-            self.last = Some(Group { place, block, packer, row, body });
+            self.group = Some(Group { place, block, packer, row });
         }
-        let Some(group) = &mut self.last else { return Ok(None) };
+        let Some(group) = &mut self.group else { return Ok(None) };
         let mut rest = group.row.as_ref();
         unpack_block_ref(number, &mut rest).ok_or(BROKEN_TXS)?;
         let Some(part) = groups::part_of(rest, index) else { return Ok(None) };
-        let TxRow { tx, receipt, .. } = group.packer.unpack(index, part).ok_or(BROKEN_TXS)?;
-        Ok(Some(StoredTx { block: group.block, index, tx, receipt, frames: None }))
-    }
-
-    /// Frames below the root of a transaction; quick for one of the block that was read last.
-    pub fn frames(&mut self, number: u64, index: u32) -> Result<Vec<Frame>, Error> {
-        match &mut self.last {
-            Some(group) if group.place.0 == number => frames_of(&mut group.body, index),
-            _ => self.view.frames(self.chain, number, index),
-        }
+        group.packer.unpack(index, part).map(Some).ok_or(BROKEN_TXS)
     }
 }

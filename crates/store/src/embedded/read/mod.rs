@@ -1,17 +1,22 @@
 //! How this engine answers the store's questions.
 
 mod block;
+mod logs;
 mod pools;
 mod time;
 mod trades;
+mod tx_by_hash;
 mod untraced;
 mod wallet;
 
 use std::sync::Arc;
 
+pub use block::BlockParts;
+
 use alloy_primitives::B256;
 use fjall::Database;
 use model::chain::ChainId;
+use model::raw::Header;
 
 use super::codec::rows::{unpack_header, unpack_summary};
 use super::codec::unpack_coverage;
@@ -70,12 +75,16 @@ impl View {
         unpack_summary(number, &mut row.as_ref()).map(Some).ok_or(BROKEN_HEADER)
     }
 
-    pub fn parent_hash(&self, chain: ChainId, number: u64) -> Result<Option<B256>, Error> {
+    pub fn header(&self, chain: ChainId, number: u64) -> Result<Option<Header>, Error> {
         let Some(row) = self.snapshot.get(&self.tables.headers, keys::block(chain, number))? else {
             return Ok(None);
         };
         let (_, header) = unpack_header(number, &row).ok_or(BROKEN_HEADER)?;
-        Ok(header.parent_hash)
+        Ok(Some(header))
+    }
+
+    pub fn parent_hash(&self, chain: ChainId, number: u64) -> Result<Option<B256>, Error> {
+        Ok(self.header(chain, number)?.and_then(|header| header.parent_hash))
     }
 
     pub fn number_of(&self, chain: ChainId, hash: B256) -> Result<Option<u64>, Error> {

@@ -6,7 +6,7 @@ use model::chain::ChainId;
 use super::body_row::{BodyRow, FrameRef, Place};
 use super::frame_hash::{FrameOf, HASH_BYTES, frame_hash};
 use super::kind::Kind;
-use super::pack::{PackedBody, rows_of_frame, unpack_frame};
+use super::pack::{BodyGroups, PackedBody, rows_of_frame, unpack_frame};
 use super::record::HEADER_BYTES;
 use crate::Error;
 use crate::embedded::engine::Slice;
@@ -69,6 +69,20 @@ impl<'a> BodyReader<'a> {
         let inline_from = stored.len() - body.len();
         let last = [None, None, None];
         Ok(BodyReader { view, chain, number, row, stored, inline_from, last })
+    }
+
+    /// One that is not stored as a body yet; none where there is nothing in it.
+    pub fn of_groups(
+        view: &'a View,
+        place: (ChainId, u64),
+        groups: &BodyGroups,
+    ) -> Result<Option<Self>, Error> {
+        let body = PackedBody::pack(place, groups, &[None, None, None]);
+        if body.is_empty() {
+            return Ok(None);
+        }
+        let stored = [body.row(Place::Inline).pack(), body.bytes].concat();
+        BodyReader::new(view, place, Slice::from(stored)).map(Some)
     }
 
     pub fn row(&self) -> &BodyRow {

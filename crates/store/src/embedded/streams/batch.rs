@@ -23,12 +23,16 @@ pub struct StreamBatch<'a> {
 
 impl<'a> StreamBatch<'a> {
     pub fn new(view: &'a View) -> Self {
+        Self::with_bodies(view, BodyPacker::default())
+    }
+
+    pub fn with_bodies(view: &'a View, bodies: BodyPacker) -> Self {
         StreamBatch {
             view,
             queues: BTreeMap::new(),
             states: BTreeMap::new(),
             ops: BTreeMap::new(),
-            bodies: BodyPacker::default(),
+            bodies,
         }
     }
 

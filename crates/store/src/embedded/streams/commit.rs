@@ -9,22 +9,27 @@ use super::batch::StreamBatch;
 use super::definitions::pack_stream;
 use super::delivery_row::pack_delivery;
 use super::match_row::MatchRow;
+use super::packed_body::BodyPacker;
 use super::{BROKEN_MATCH, keys};
 use crate::Error;
 use crate::embedded::engine::Durability;
 use crate::embedded::open::Store;
 use crate::streams::{
-    Delivery, DeliveryKind, DeliveryMeta, DeliveryState, NewDelivery, NewMatch, StreamChange,
-    StreamCommit, StreamId, delivery_digest,
+    Delivery, DeliveryKind, DeliveryMeta, DeliveryState, NewDelivery, NewMatch, QueuedDelivery,
+    StreamChange, StreamCommit, StreamId, delivery_digest,
 };
 
 impl Store {
-    pub fn commit_streams(&self, commit: StreamCommit) -> Result<Vec<Delivery>, Error> {
+    pub fn commit_streams(&self, commit: StreamCommit) -> Result<Vec<QueuedDelivery>, Error> {
         let StreamCommit { chain, reader, expected, cursor, change } = commit;
+        let sent = change.deliveries.iter().map(|new| &new.body);
+        let kept = change.keep.iter().flat_map(|new| new.parts.iter().map(|(_, body)| body));
+        // Before the lock: results of attempts wait for it, too.
+        let bodies = BodyPacker::with(sent.chain(kept));
         let _one_stream_write = self.one_stream_write();
         let view = self.view()?;
         let retired = change.retire.clone().filter(|retired| *retired != reader);
-        let mut batch = StreamBatch::new(&view);
+        let mut batch = StreamBatch::with_bodies(&view, bodies);
         let deliveries = batch.add_change(chain, change)?;
         let mut ops = batch.into_ops();
         // No commit of blocks may prune the journal between the look and the write. Only from here on, so
@@ -47,7 +52,11 @@ impl Store {
 type MatchPlace = (StreamId, u64);
 
 impl StreamBatch<'_> {
-    fn add_change(&mut self, chain: ChainId, change: StreamChange) -> Result<Vec<Delivery>, Error> {
+    fn add_change(
+        &mut self,
+        chain: ChainId,
+        change: StreamChange,
+    ) -> Result<Vec<QueuedDelivery>, Error> {
         let StreamChange { deliveries, keep, remove, retire: _, streams } = change;
         let is_unconfirmed = |new: &&NewDelivery| new.meta.kind == DeliveryKind::Unconfirmed;
         let place = |new: &NewDelivery| (new.stream, new.meta.number, new.meta.hash);
@@ -56,9 +65,9 @@ impl StreamBatch<'_> {
         let mut seqs = Vec::with_capacity(deliveries.len());
         for new in deliveries {
             let is_news = self.is_news(new.stream, &new.meta, &unconfirmed)?;
-            let delivery = self.add_delivery(new, is_news)?;
-            seqs.push(delivery.as_ref().map(|delivery| delivery.seq));
-            made.extend(delivery);
+            let queued = self.add_delivery(new, is_news)?;
+            seqs.push(queued.as_ref().map(|queued| queued.delivery.seq));
+            made.extend(queued);
         }
         self.change_matches(chain, keep, remove, &seqs)?;
         let table = self.view.tables.streams.clone();
@@ -94,7 +103,11 @@ impl StreamBatch<'_> {
     }
 
     /// None where its stream is gone.
-    fn add_delivery(&mut self, new: NewDelivery, is_news: bool) -> Result<Option<Delivery>, Error> {
+    fn add_delivery(
+        &mut self,
+        new: NewDelivery,
+        is_news: bool,
+    ) -> Result<Option<QueuedDelivery>, Error> {
         let NewDelivery { stream, meta, body } = new;
         let Some(row) = self.queue(stream)? else { return Ok(None) };
         let (seq, body_bytes) = (row.queue.last_seq + 1, body.len() as u64);
@@ -103,6 +116,7 @@ impl StreamBatch<'_> {
         (row.queue.last_seq, row.queue.last_digest) = (seq, digest);
         row.queue.waiting += 1;
         row.queue.waiting_bytes += body_bytes;
+        let (waiting, waiting_bytes) = (row.queue.waiting, row.queue.waiting_bytes);
         if is_news {
             row.totals.txs += u64::from(meta.counts.txs);
             row.totals.logs += u64::from(meta.counts.logs);
@@ -114,7 +128,7 @@ impl StreamBatch<'_> {
         self.put(&t.deliveries, &key, pack_delivery(&delivery));
         let packed = self.bodies.pack(&body).to_vec();
         self.put(&t.delivery_bodies, &key, packed);
-        Ok(Some(delivery))
+        Ok(Some(QueuedDelivery { delivery, body, waiting, waiting_bytes }))
     }
 
     /// `seqs` are the numbers of the commit's deliveries.

@@ -18,6 +18,9 @@ const BYTES_MAX: usize = 256 << 20;
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
 
+/// From here on a second thread is worth its start.
+const BYTES_OF_TWO_THREADS: usize = 256 << 10;
+
 /// Packs the bodies of one write; the same bytes are packed once.
 #[derive(Default)]
 pub struct BodyPacker {
@@ -27,6 +30,36 @@ pub struct BodyPacker {
 }
 
 impl BodyPacker {
+    /// With these packed already, so that whoever writes them under a lock need not.
+    pub fn with<'a>(bodies: impl Iterator<Item = &'a Bytes>) -> Self {
+        let bodies: Vec<&Bytes> = bodies.collect();
+        let all: usize = bodies.iter().map(|body| body.len()).sum();
+        let mut packer = Self::default();
+        if all < BYTES_OF_TWO_THREADS {
+            packer.pack_all(&bodies);
+            return packer;
+        }
+        let mut passed = 0;
+        let half = bodies.partition_point(|body| {
+            passed += body.len();
+            passed <= all / 2
+        });
+        let (mine, others) = bodies.split_at(half);
+        let mut other = Self::default();
+        std::thread::scope(|threads| {
+            threads.spawn(|| other.pack_all(others));
+            packer.pack_all(mine);
+        });
+        packer.done.extend(other.done);
+        packer
+    }
+
+    fn pack_all(&mut self, bodies: &[&Bytes]) {
+        for body in bodies {
+            self.pack(body);
+        }
+    }
+
     pub fn pack(&mut self, body: &Bytes) -> Bytes {
         let place = (body.as_ptr() as usize, body.len());
         if let Some((_, packed)) = self.done.get(&place) {
@@ -106,6 +139,18 @@ mod tests {
         let copy = Bytes::copy_from_slice(&body);
         assert_ne!(packer.pack(&copy).as_ptr(), packed.as_ptr());
         assert_eq!(unpack_body(&packed), Some(body));
+    }
+
+    #[test]
+    fn many_are_packed_by_two_threads_as_by_one() {
+        let body = |number: usize| Bytes::from(format!("{number},").repeat(9_000).into_bytes());
+        let bodies: Vec<Bytes> = (0..20).map(body).collect();
+        assert!(bodies.iter().map(Bytes::len).sum::<usize>() > BYTES_OF_TWO_THREADS);
+        let mut packer = BodyPacker::with(bodies.iter());
+        assert_eq!(packer.done.len(), bodies.len());
+        for body in &bodies {
+            assert_eq!(packer.pack(body), BodyPacker::default().pack(body));
+        }
     }
 
     proptest! {

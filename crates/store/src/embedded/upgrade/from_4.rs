@@ -1,180 +1,68 @@
-//! Format 4 to 5: transactions, logs and traces leave their tables and become bodies in segments.
-//!
-//! Block by block, in the order of the headers. The old rows stay until the new format counts, and are then
-//! cleared table by table: until then the folder holds both.
+//! Format 4 to 5: transactions are found by their hash, logs by their addresses and topics, and blocks whose receipts
+//! are not known are listed. All of it follows from the blocks.
 
-use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use model::chain::ChainId;
+use model::facts::Facts;
 
+use super::old_rows::{block_of, groups_of};
 use super::{PLACE_KEY, Upgrade};
 use crate::Error;
-use crate::embedded::engine::{Durability, Op, Slice, Snapshot, Table};
-use crate::embedded::keys;
-use crate::embedded::open_db::OpenDb;
-use crate::embedded::segments::{BodyGroups, Dictionary, Kind, PackedBody, SegmentChange, train};
+use crate::block::VerifiedBlock;
+use crate::embedded::engine::{Durability, Op, Slice};
+use crate::embedded::read::{BlockParts, View};
+use crate::embedded::segments::BodyReader;
+use crate::embedded::write::prepare;
 
-pub const BLOCKS_AT_ONCE: usize = 1024;
-/// A part ends earlier where its bodies are large.
-const APPEND_BYTES_MAX: usize = 16 << 20;
-/// Blocks that dictionaries are trained on, from all over the chain.
-const SAMPLED_BLOCKS: u64 = 400;
-/// The one step there is.
-const BODIES: u8 = 0;
+/// Of the rows that may be looked at in one go, a block is so many.
+const ROWS_PER_BLOCK: usize = 64;
 
 pub fn run(upgrade: &Upgrade) -> Result<(), Error> {
     let total = upgrade.open.tables.headers.rows();
     let (_, mut last) = upgrade.place()?;
-    if last.is_empty() {
-        train_all(upgrade)?;
-    }
     let mut done = 0;
-    loop {
-        let (blocks, reached) = move_some(upgrade, &last)?;
+    while let Some((blocks, reached)) = index_some(upgrade, &last)? {
         done += blocks;
+        last = reached;
         upgrade.tell(done.min(total), total);
-        match reached {
-            Some(key) => last = key,
-            None => break,
-        }
     }
     upgrade.tell(total, total);
     upgrade.finish()
 }
 
-/// What was cut off after the new format counted is done by the next start.
-pub fn clear_old_tables(open: &OpenDb) -> Result<(), Error> {
-    let t = &open.tables;
-    let mut cleared = false;
-    for table in [&t.txs, &t.logs, &t.traces] {
-        if Snapshot::of(&open.db).iter(table).next().is_some() {
-            table.clear()?;
-            cleared = true;
-        }
-    }
-    if cleared { open.persist().map_err(|failure| failure.error) } else { Ok(()) }
-}
-
-fn block_of(key: &[u8]) -> Result<(ChainId, u64), Error> {
-    let broken = Error::Broken { what: "key of a header" };
-    let parts = key.split_first_chunk::<8>();
-    let parts = parts.and_then(|(chain, number)| Some((*chain, number.try_into().ok()?)));
-    let (chain, number) = parts.ok_or(broken)?;
-    Ok((ChainId(u64::from_be_bytes(chain)), u64::from_be_bytes(number)))
-}
-
-/// The rows of a block in the old tables.
-fn groups_of(
-    upgrade: &Upgrade,
-    snapshot: &Snapshot,
-    (chain, number): (ChainId, u64),
-) -> Result<BodyGroups, Error> {
-    let t = &upgrade.open.tables;
-    let mut groups = BodyGroups::default();
-    for (kind, table) in Kind::ALL.into_iter().zip([&t.txs, &t.logs, &t.traces]) {
-        let range = keys::in_block(chain, number, 0)..=keys::in_block(chain, number, u32::MAX);
-        for item in snapshot.range(table, range) {
-            let (key, row) = item.into_inner()?;
-            let group = key.last_chunk::<4>().map(|bytes| u32::from_be_bytes(*bytes));
-            let group = group.ok_or(Error::Broken { what: "key of a group" })?;
-            kind.of_mut(&mut groups).push((group, row.to_vec()));
-        }
-    }
-    Ok(groups)
-}
-
-/// Says how many blocks were looked at, and the last of them; none where there are no more.
-fn move_some(upgrade: &Upgrade, last: &[u8]) -> Result<(u64, Option<Vec<u8>>), Error> {
-    let t = &upgrade.open.tables;
+/// Says how many blocks it was, and the key of the last; none where there are no more.
+fn index_some(upgrade: &Upgrade, last: &[u8]) -> Result<Option<(u64, Vec<u8>)>, Error> {
     let from = if last.is_empty() { Bound::Unbounded } else { Bound::Excluded(last) };
-    let snapshot = Snapshot::of(&upgrade.open.db);
-    let mut change = SegmentChange::new(&upgrade.open.segments, BTreeSet::new());
+    let view = upgrade.open.view();
+    let blocks_at_once = (upgrade.rows_at_once / ROWS_PER_BLOCK).max(1);
+    let headers = view.snapshot.range::<&[u8]>(&view.tables.headers, (from, Bound::Unbounded));
     let mut ops = Vec::new();
     let (mut blocks, mut reached) = (0, None);
-    let headers = snapshot.range::<&[u8]>(&t.headers, (from, Bound::Unbounded));
-    for item in headers.take(upgrade.rows_at_once) {
+    for item in headers.take(blocks_at_once) {
         let key = item.key()?;
-        let block = block_of(&key)?;
-        let groups = groups_of(upgrade, &snapshot, block)?;
-        let dictionaries = upgrade.open.bodies.newest_dictionaries(block.0);
-        let body = PackedBody::pack(block, &groups, &dictionaries);
-        if !body.is_empty() {
-            let place = change.append(block, &body.bytes);
-            let (table, key) = (t.bodies.clone(), key.clone());
-            ops.push(Op { table, key, value: Some(body.row(place).pack()) });
-        }
+        add_rows(&view, &key, &mut ops)?;
         blocks += 1;
         reached = Some(key.to_vec());
-        if change.append_bytes() >= APPEND_BYTES_MAX {
-            break;
-        }
     }
-    if let Some(key) = &reached {
-        let place = [&[BODIES], key.as_slice()].concat();
-        let key = Slice::from(PLACE_KEY.as_bytes());
-        ops.push(Op { table: t.meta.clone(), key, value: Some(place) });
-        let written = upgrade.open.write_bodies(ops, change, Durability::Process, None);
-        written.map_err(|failure| failure.error)?;
-    }
-    Ok((blocks, reached))
+    let Some(reached) = reached else { return Ok(None) };
+    let place = [&[0], reached.as_slice()].concat();
+    let key = Slice::from(PLACE_KEY.as_bytes());
+    ops.push(Op { table: view.tables.meta.clone(), key, value: Some(place) });
+    upgrade.write(ops, Durability::Process)?;
+    Ok(Some((blocks, reached)))
 }
 
-/// For every chain that has enough to learn from.
-fn train_all(upgrade: &Upgrade) -> Result<(), Error> {
-    let open = upgrade.open;
-    let snapshot = Snapshot::of(&open.db);
-    for chain in chains_of(&snapshot, &open.tables.headers)? {
-        for number in sampled(&snapshot, &open.tables.headers, chain)? {
-            let groups = groups_of(upgrade, &snapshot, (chain, number))?;
-            let known = open.bodies.newest_dictionaries(chain);
-            let unknown = Kind::ALL.into_iter().filter(|kind| kind.of(&known).is_none());
-            open.bodies.samples.add(chain, unknown, &groups);
-        }
-        for (kind, sample) in open.bodies.samples.take_full(chain) {
-            let Some(bytes) = train(&sample) else { continue };
-            let id = open.bodies.next_dictionary_id();
-            let row = Dictionary::pack_row((chain, kind), &bytes);
-            let (table, key) = (open.tables.dictionaries.clone(), Slice::from(id.to_be_bytes()));
-            upgrade.write(vec![Op { table, key, value: Some(row) }], Durability::Disk)?;
-            open.bodies.add_dictionary(Dictionary::new(id, (chain, kind), &bytes));
-        }
-    }
+fn add_rows(view: &View, key: &[u8], ops: &mut Vec<Op>) -> Result<(), Error> {
+    let place = block_of(key)?;
+    let groups = groups_of(&view.snapshot, &view.tables, place)?;
+    let body = BodyReader::of_groups(view, place, &groups)?;
+    let read = view.block_with_body(place, body, BlockParts::Everything)?;
+    let Some((block, proof)) = read else { return Ok(()) };
+    let (chain, _) = place;
+    let block = prepare(chain, VerifiedBlock { block, proof, facts: Facts::default() });
+    block.for_each_index_row(chain, |index, key, value| {
+        let table = index.table(&view.tables).clone();
+        ops.push(Op { table, key: Slice::from(key), value: Some(value.to_vec()) });
+    });
     Ok(())
-}
-
-fn chains_of(snapshot: &Snapshot, headers: &Table) -> Result<Vec<ChainId>, Error> {
-    let mut chains = Vec::new();
-    let mut next = Some(0u64);
-    while let Some(from) = next {
-        let mut rows = snapshot.range(headers, from.to_be_bytes().to_vec()..);
-        let Some(key) = rows.next().map(|item| item.key()).transpose()? else { break };
-        let (chain, _) = block_of(&key)?;
-        chains.push(chain);
-        next = chain.0.checked_add(1);
-    }
-    Ok(chains)
-}
-
-/// Numbers of blocks of a chain, evenly apart.
-fn sampled(snapshot: &Snapshot, headers: &Table, chain: ChainId) -> Result<Vec<u64>, Error> {
-    let mut numbers = Vec::new();
-    let prefix = keys::chain(chain);
-    let mut ends = snapshot.prefix(headers, prefix);
-    let Some(first) = ends.next().map(|item| item.key()).transpose()? else { return Ok(numbers) };
-    let newest = ends.next_back().map(|item| item.key()).transpose()?.unwrap_or(first.clone());
-    let ((_, first), (_, newest)) = (block_of(&first)?, block_of(&newest)?);
-    let step = ((newest - first) / SAMPLED_BLOCKS).max(1);
-    let mut at = Some(first);
-    while let Some(number) = at.filter(|number| *number <= newest) {
-        let mut rows = snapshot.range(headers, keys::block(chain, number)..);
-        let Some(key) = rows.next().map(|item| item.key()).transpose()? else { break };
-        let (of, found) = block_of(&key)?;
-        if of != chain {
-            break;
-        }
-        numbers.push(found);
-        at = found.checked_add(step);
-    }
-    Ok(numbers)
 }

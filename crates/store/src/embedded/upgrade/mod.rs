@@ -5,6 +5,8 @@
 
 mod from_3;
 mod from_4;
+mod from_5;
+mod old_rows;
 #[cfg(test)]
 mod tests;
 
@@ -25,15 +27,18 @@ pub fn open(options: &Options, progress: &dyn Fn(UpgradeProgress)) -> Result<Ope
 }
 
 fn run(open: &OpenDb, format: u32, progress: &dyn Fn(UpgradeProgress)) -> Result<(), Error> {
+    let rows_at_once = ROWS_AT_ONCE;
     if format < 4 {
-        let rows_at_once = ROWS_AT_ONCE;
         from_3::run(&Upgrade { open, from: 3, rows_at_once, progress })?;
     }
     if format < 5 {
-        let rows_at_once = from_4::BLOCKS_AT_ONCE;
         from_4::run(&Upgrade { open, from: 4, rows_at_once, progress })?;
     }
-    from_4::clear_old_tables(open)
+    if format < 6 {
+        let rows_at_once = from_5::BLOCKS_AT_ONCE;
+        from_5::run(&Upgrade { open, from: 5, rows_at_once, progress })?;
+    }
+    from_5::clear_old_tables(open)
 }
 
 /// What a step of an upgrade works with.

@@ -147,6 +147,9 @@ impl<'a> Batch<'a> {
         if block.head.is_untraced() {
             self.put(&t.untraced, keys::newest_first(chain, number), Vec::new());
         }
+        block.for_each_index_row(chain, |index, key, value| {
+            self.put(index.table(&t), key, value.to_vec());
+        });
         let by_hash = keys::by_hash(chain, block.head.hash);
         self.put(&t.block_by_hash, by_hash, number.to_be_bytes().to_vec());
         self.put(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number), Vec::new());
@@ -169,6 +172,7 @@ impl<'a> Batch<'a> {
         if block.head.is_untraced() {
             self.drop_key(&t.untraced, keys::newest_first(chain, number));
         }
+        block.for_each_index_row(chain, |index, key, _| self.drop_key(index.table(&t), key));
         self.drop_key(&t.headers, keys::block(chain, number));
         self.drop_key(&t.block_by_hash, keys::by_hash(chain, block.head.hash));
         self.drop_key(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number));

@@ -12,6 +12,8 @@ use model::wallets::{Parties, parties};
 use crate::block::{BlockHead, BlockSummary, VerifiedBlock};
 use crate::embedded::codec::groups::{self, GROUP};
 use crate::embedded::codec::rows::{TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs};
+use crate::embedded::keys;
+use crate::embedded::log_words::{self, LogWord};
 use crate::embedded::segments::{BodyGroups, Dictionary, PackedBody};
 
 /// A block ready to be written or removed.
@@ -26,6 +28,10 @@ pub struct BlockRows {
     pub(super) groups: BodyGroups,
     pub(super) body: Option<PackedBody>,
     pub(super) wallets: Vec<Party>,
+    /// Index and beginning of the hash.
+    pub(super) tx_hashes: Vec<(u32, [u8; 8])>,
+    /// By word, with the groups that have it.
+    pub(super) log_words: Vec<(LogWord, Vec<u8>)>,
     pub(super) facts: Facts,
 }
 
@@ -39,7 +45,9 @@ impl BlockRows {
     pub fn bytes(&self) -> usize {
         let rows = self.groups.iter().flatten().map(|(_, row)| row.len()).sum::<usize>();
         let body = self.body.as_ref().map_or(0, |body| body.bytes.len());
-        rows + body + self.header.len() + self.wallets.len() * 28
+        let indexed =
+            self.wallets.len() * 28 + self.tx_hashes.len() * 12 + self.log_words.len() * 32;
+        rows + body + self.header.len() + indexed
     }
 
     pub fn has_body(&self) -> bool {
@@ -67,13 +75,17 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PackedBlock {
         groups: BodyGroups::default(),
         body: None,
         wallets: Vec::with_capacity(block.txs.len() * 2),
+        tx_hashes: Vec::with_capacity(block.txs.len()),
+        log_words: Vec::new(),
         facts,
     };
+    let mut words = Vec::new();
     let receipt_count = block.receipts.iter().flatten().count() as u32;
     let mut packer = TxPacker::new(&summary.block_ref(), chain);
     for group in 0..groups::count(summary.tx_count) {
-        rows.add_group(group, &mut block, &summary, &mut packer);
+        rows.add_group(group, &mut block, &summary, (&mut packer, &mut words));
     }
+    rows.log_words = log_words::rows(words);
     let head = BlockHead {
         number: block.number,
         hash: block.hash,
@@ -119,7 +131,7 @@ impl BlockRows {
         group: u32,
         block: &mut Block,
         summary: &BlockSummary,
-        packer: &mut TxPacker,
+        (packer, words): (&mut TxPacker, &mut Vec<(LogWord, u32)>),
     ) {
         let mut txs = Vec::with_capacity(4096);
         pack_block_ref(&summary.block_ref(), &mut txs);
@@ -131,9 +143,12 @@ impl BlockRows {
             let mut receipt = block.receipts.get_mut(index as usize).and_then(Option::as_mut);
             let frames = block.traces.as_ref().and_then(|all| all.get(index as usize));
             let frames = below_root(frames.map_or(&[], Vec::as_slice));
+            self.tx_hashes.extend(tx.hash.map(|hash| (index, keys::start_of_hash(hash))));
             self.add_parties(index, &parties(tx, receipt.as_deref(), frames));
             let of_logs = receipt.as_deref_mut().is_some_and(|r| leave_bloom_out(r, summary.proof));
             let own_logs = receipt.as_deref_mut().and_then(take_logs);
+            let of_logs_words = own_logs.iter().flatten().flat_map(log_words::of_log);
+            words.extend(of_logs_words.map(|word| (word, group)));
             part.clear();
             packer.pack(index, tx, receipt.as_deref().map(|r| (r, of_logs)), &mut part);
             groups::put(&mut txs, &part);

@@ -10,6 +10,7 @@ mod counting;
 mod facts;
 mod fit;
 mod generation;
+mod index_rows;
 mod pools;
 mod prune;
 
@@ -17,6 +18,7 @@ use model::chain::ChainId;
 use model::facts::Facts;
 
 pub use block_rows::{PackedBlock, body_rows, prepare};
+pub use index_rows::BlockIndex;
 
 use super::engine::Durability;
 use super::open::Store;

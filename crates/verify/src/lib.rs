@@ -4,6 +4,7 @@
 //! Forms we do not model (L2 transaction types, AuRa seals, state-sync transactions) lower the proof
 //! and are never a reason to refuse; a modelled form that does not add up always is.
 
+mod alone;
 mod blank;
 mod blob_price;
 mod checks;
@@ -28,9 +29,15 @@ mod tx_fields;
 use model::proof::Proof;
 use model::raw::Block;
 
+pub use alone::{verify_lone_header, verify_receipts, verify_transaction};
 use checks::Checks;
 pub use checks::{Lie, Rules, Senders};
-pub(crate) use traces::{BALANCE, has_every_root, is_about_traces};
+pub use header_hash::encode as encode_header;
+pub use receipt_encoding::encode_receipt;
+pub use rlp::put_list;
+pub use sender::{Signer, signer_by_any_signature as signer};
+pub use traces::{BALANCE, has_every_root, is_about_traces};
+pub use tx_encoding::encode_signed;
 
 pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
     let mut proof = Proof::default();
@@ -58,7 +65,7 @@ pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
 }
 
 /// The header alone: true where its hash was recomputed, false where its form is not modelled.
-pub(crate) fn verify_header(block: &Block, rules: &Rules) -> Result<bool, Lie> {
+pub fn verify_header(block: &Block, rules: &Rules) -> Result<bool, Lie> {
     Checks::new(block, rules).header()
 }
 

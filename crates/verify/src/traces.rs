@@ -9,16 +9,16 @@ use super::trace_tree::{self, Misfit, TreeRules};
 const ROOT: &str = "trace root";
 const OUTCOME: &str = "trace outcome";
 /// What they move does not explain a balance: found by an audit.
-pub(crate) const BALANCE: &str = "trace balance";
+pub const BALANCE: &str = "trace balance";
 
 /// Whether a lie was told by traces, and by nothing else of the block.
-pub(crate) fn is_about_traces(lie: &Lie) -> bool {
+pub fn is_about_traces(lie: &Lie) -> bool {
     [ROOT, OUTCOME, BALANCE].contains(&lie.check) || trace_tree::CHECKS.contains(&lie.check)
 }
 
 /// Whether every transaction has its root frame. A block that lacks one is untraced: what is missing
 /// may be any number of internal transactions.
-pub(crate) fn has_every_root(block: &Block) -> bool {
+pub fn has_every_root(block: &Block) -> bool {
     let Some(traces) = &block.traces else { return false };
     let has_root = |frames: &Vec<Frame>| frames.first().is_some_and(|root| root.path.is_empty());
     traces.len() == block.txs.len() && traces.iter().all(has_root)

@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
+use std::thread;
 
 use model::raw::Tx;
 
@@ -15,6 +16,29 @@ const SECOND_LOOK: usize = 5;
 
 /// Which transaction is looked at where one must do: drawn anew by every process, so that no node knows.
 static SECRET: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// A signature costs as much as all the rest of a transaction, and a new block waits for its last one. A thread more is
+/// worth its beginning from so many on.
+const TXS_PER_THREAD: usize = 32;
+
+static PROCESSORS: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+
+/// In the transactions' order.
+fn on_all_processors<T: Send>(txs: &[Tx], of: impl Fn(&Tx) -> T + Sync) -> Vec<T> {
+    let threads = (txs.len() / TXS_PER_THREAD).clamp(1, *PROCESSORS);
+    let mut shares = txs.chunks(txs.len().div_ceil(threads).max(1));
+    let of_share = |share: &[Tx]| share.iter().map(&of).collect::<Vec<T>>();
+    let mine = shares.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let others: Vec<_> = shares.map(|share| scope.spawn(move || of_share(share))).collect();
+        let mut all = of_share(mine);
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)));
+        }
+        all
+    })
+}
 
 fn is_wrong(tx: &Tx) -> bool {
     matches!(signer(tx), Signer::Is(address) if Some(address) != tx.from)
@@ -55,8 +79,8 @@ impl Checks<'_> {
             return self.every_sender_of_any_chain();
         }
         let mut proven = true;
-        for tx in &self.block.txs {
-            proven &= self.sender(tx)?;
+        for sender in on_all_processors(&self.block.txs, |tx| self.sender(tx)) {
+            proven &= sender?;
         }
         Ok(proven)
     }
@@ -86,8 +110,9 @@ impl Checks<'_> {
         let mut unproven = false;
         let mut fitting = 0;
         let mut wrong: Option<(&Tx, alloy_primitives::Address)> = None;
-        for tx in &self.block.txs {
-            match signer(tx) {
+        let signers = on_all_processors(&self.block.txs, signer);
+        for (tx, signer) in self.block.txs.iter().zip(signers) {
+            match signer {
                 Signer::Is(address) if Some(address) == tx.from => fitting += 1,
                 Signer::Is(address) => wrong = wrong.or(Some((tx, address))),
                 Signer::Nobody | Signer::Unknown => unproven = true,
