@@ -49,7 +49,7 @@ pub use prepared::{Change, PreparedBlock};
 pub use prune::{HeldBy, Pruned};
 pub use query::{
     LogsCost, LogsPage, LogsQuery, LowestTradeQuery, Place, PoolStatesQuery, StateAt, StoredTrade,
-    TradePlace, TradesPage, TradesQuery, WalletPage, WalletQuery, WalletSummary,
+    TradePlace, TradesPage, TradesQuery, WalletPage, WalletQuery,
 };
 pub use read::View;
 pub use reader::{Reader, Start};

@@ -22,6 +22,8 @@ pub struct Options {
     pub free_bytes_min: Option<u64>,
     /// A file of bodies of blocks that has reached this is not appended to.
     pub segment_bytes: u64,
+    /// Index rows of history are kept in memory until they take this much, and are then merged into their tables.
+    pub run_bytes: u64,
     /// A write that takes longer is told of by `Store::write_state`.
     pub commit_stall: Duration,
 }
@@ -37,6 +39,7 @@ impl Options {
             create: true,
             free_bytes_min: None,
             segment_bytes: 128 << 20,
+            run_bytes: 48 << 20,
             commit_stall: Duration::from_secs(60),
         }
     }

@@ -68,7 +68,7 @@ impl<'a> WalletRequest<'a> {
         let ChainView { view, version, coverage } =
             ChainView::open(&app.parts.store, &self.served.chain).await?;
         let resolved = self.params.range.resolve(&view, chain, &coverage).await?;
-        let changed_seq = view.wallet_summary(chain, self.params.address).await?.changed_seq;
+        let changed_seq = view.wallet_changed_seq(chain, self.params.address).await?;
         let state = ResourceState { changed_seq, blocks: resolved.blocks };
         let response = match app.responses.get_unchanged(&key, state) {
             // Blocks came since, none of them with this wallet.

@@ -8,6 +8,7 @@ use super::engine::Table;
 use super::folder::WRITES_KEY;
 use super::format::{FORMAT_KEY, ROWS_FORMAT};
 use super::frozen::Frozen;
+use super::keys;
 use super::open::Store;
 use super::open_db::IDENTITY_KEY;
 use super::read::View;
@@ -22,9 +23,10 @@ pub const ENGINE: &str = "embedded";
 /// The format is told by the manifest, and written last by whoever restores; the number of writes and the
 /// identity are another folder's.
 const OWN_KEYS: [&[u8]; 3] = [FORMAT_KEY.as_bytes(), WRITES_KEY, IDENTITY_KEY];
-/// How bodies lie in this folder. A backup has their rows, as tables had them before there were segments: any
-/// build that reads those can make a store of it, and lays them out its own way.
-const LAYOUT: [&str; 4] = ["bodies", "unfrozen", "segments", "dictionaries"];
+/// How bodies and new index rows lie in this folder. A backup has their rows, as tables had them before there were
+/// segments, and the counts of all wallets: any build that reads those can make a store of it, and lays them out its
+/// own way.
+const LAYOUT: [&str; 5] = ["bodies", "unfrozen", "segments", "dictionaries", "index_runs"];
 /// Rows between two looks at whether somebody said stop.
 const ROWS_AT_ONCE: u64 = 4096;
 
@@ -38,7 +40,7 @@ impl Store {
         let frozen = Frozen::of(self)?;
         // Where there are no links, a snapshot must do: what is written meanwhile then costs memory.
         let view = match frozen.as_ref().and_then(Frozen::view) {
-            Some(view) => view,
+            Some(view) => view?,
             None => self.view()?,
         };
         let manifest = Copy { view: &view, folder: &folder, progress }.run(request)?;
@@ -88,7 +90,7 @@ impl Copy<'_> {
             .collect();
         let mut rows = 0;
         let mut put = |key: &[u8], value: &[u8]| {
-            if name == "meta" && OWN_KEYS.contains(&key) {
+            if name == "meta" && is_own(key) {
                 return Ok(());
             }
             for (prefix, digest) in &mut counted {
@@ -109,6 +111,11 @@ impl Copy<'_> {
                 let (key, value) = row?;
                 put(&key, &value)?;
             }
+        } else if name == "wallet_counts" {
+            for row in self.view.all_wallet_counts(&[]) {
+                let (key, count) = row?;
+                put(&key, &count.pack())?;
+            }
         } else {
             for item in self.view.snapshot.iter(table) {
                 let (key, value) = item.into_inner()?;
@@ -118,6 +125,10 @@ impl Copy<'_> {
         self.progress.add(rows);
         file.finish()
     }
+}
+
+fn is_own(key: &[u8]) -> bool {
+    OWN_KEYS.contains(&key) || key.starts_with(keys::FOLDED)
 }
 
 /// What a manifest says of a chain.

@@ -1,16 +1,19 @@
 //! How many rows a wallet has, exactly and without scanning it.
 //!
-//! Every wallet has a total. A wallet with more than `FEW` rows is also counted by block and in
-//! buckets of 2^4, 2^8 … 2^20 blocks, so a range is whole large buckets, then at most fifteen of each
-//! smaller kind at its two ends, whatever the wallet's size; a smaller wallet is counted by looking at its rows, and costs
-//! one count to write. Counts are sums, so blocks may come and go in any order.
+//! A wallet with many rows has a total, and is also counted by block and in buckets of 2^4, 2^8 … 2^20 blocks, so a
+//! range is whole large buckets, then at most fifteen of each smaller kind at its two ends, whatever the wallet's size.
+//! All others are counted by looking at their rows, and cost nothing to write. Counts are sums, so blocks may come and
+//! go in any order. Whether a wallet is counted is told by its total alone: one that has none, and grew past `FEW` rows
+//! a few at a time, is still counted right, only by more rows.
 
 use alloy_primitives::map::HashMap;
 
 use crate::embedded::buckets::Level;
 
-/// The largest wallet without buckets. Whether there are buckets follows from the total alone.
-pub const FEW: u64 = 256;
+/// No wallet with fewer rows has counts.
+const FEW: u64 = 256;
+/// A wallet that gets so many rows at once is looked at: it may have grown past `FEW`.
+pub const MANY_AT_ONCE: usize = 8;
 /// Level in the key of a total.
 pub const TOTAL: u8 = 0;
 /// Level of the buckets that hold one block each.
@@ -21,9 +24,6 @@ pub const LEVELS: [Level; 6] = [(1, 20), (2, 16), (3, 12), (4, 8), (5, 4), (ONE_
 pub struct Count {
     pub direct: u64,
     pub internal: u64,
-    /// Journal sequence of the last change; in totals only. Lets an answer be kept until its
-    /// wallet changes.
-    pub version: u64,
 }
 
 impl Count {
@@ -35,7 +35,7 @@ impl Count {
         self.direct + if with_internal { self.internal } else { 0 }
     }
 
-    pub fn has_buckets(&self) -> bool {
+    pub fn is_many(&self) -> bool {
         self.rows(true) > FEW
     }
 
@@ -43,7 +43,6 @@ impl Count {
         Some(Count {
             direct: self.direct.checked_add_signed(delta.direct)?,
             internal: self.internal.checked_add_signed(delta.internal)?,
-            version: self.version,
         })
     }
 }

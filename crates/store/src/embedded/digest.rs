@@ -7,7 +7,6 @@ use model::proof::Proof;
 
 use crate::Error;
 use crate::embedded::codec::rows::{pack_header, unpack_header};
-use crate::embedded::counts::Count;
 use crate::embedded::keys;
 use crate::embedded::read::View;
 use crate::embedded::segments::Kind;
@@ -17,7 +16,8 @@ use crate::embedded::segments::Kind;
 /// rows count by the tables that they once had; what is untraced follows from the headers, as three indexes follow from
 /// transactions and logs, which `check` sees to; what was carried over tells of blocks that are gone; streams are
 /// their tenants'.
-const NOT_OF_BLOCKS: [&str; 31] = [
+const NOT_OF_BLOCKS: [&str; 32] = [
+    "index_runs",
     "bodies",
     "unfrozen",
     "segments",
@@ -81,10 +81,6 @@ impl ChainDigest {
     /// `key` is without what `begin` gave: of generations there may have been more or fewer.
     pub fn add(&mut self, table: &'static str, key: &[u8], value: &[u8]) -> Result<(), Error> {
         let value = match table {
-            "wallet_counts" => {
-                let count = Count::unpack(value).ok_or(Error::Broken { what: table })?;
-                &*Count { version: 0, ..count }.pack()
-            }
             "headers" => {
                 let number = keys::last_number(key).unwrap_or_default();
                 let (mut summary, header) =
@@ -107,8 +103,8 @@ impl ChainDigest {
 }
 
 impl View {
-    /// Left out, too: when a count last changed, and how many senders were checked, which depends on
-    /// whether a block was met at the head or in the past.
+    /// Left out, too: how many senders were checked, which depends on whether a block was met at the head or in
+    /// the past. Counts are those of all wallets, whether they are stored or not.
     pub fn digest(&self, chain: ChainId) -> Result<B256, Error> {
         let mut digest = ChainDigest::new(self, chain)?;
         for (name, table) in self.tables.all() {
@@ -120,6 +116,13 @@ impl View {
                 for row in self.body_rows(kind, &prefix) {
                     let (key, value) = row?;
                     add(&key, &value)?;
+                }
+                continue;
+            }
+            if name == "wallet_counts" {
+                for row in self.all_wallet_counts(&prefix) {
+                    let (key, count) = row?;
+                    add(&key, &count.pack())?;
                 }
                 continue;
             }

@@ -11,6 +11,7 @@ use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, PersistMode
 
 pub use fjall::Slice;
 
+use super::runs::{Merged, Run, RunRows, RunTable};
 use super::suspects::Suspects;
 use crate::Error;
 
@@ -97,6 +98,8 @@ pub fn failed(action: &'static str, place: &Path, source: fjall::Error) -> Error
 pub struct Table {
     keyspace: Keyspace,
     suspects: Arc<Suspects>,
+    /// Where some of its rows may lie in runs.
+    in_runs: Option<RunTable>,
 }
 
 impl Table {
@@ -107,7 +110,7 @@ impl Table {
     ) -> Result<Self, Error> {
         let opened = db.keyspace(name, options);
         let keyspace = opened.map_err(|error| failed("open a table", folder, error))?;
-        Ok(Table { keyspace, suspects: Arc::default() })
+        Ok(Table { keyspace, suspects: Arc::default(), in_runs: RunTable::of_name(name) })
     }
 
     fn failed(&self, action: &'static str, error: fjall::Error) -> Error {
@@ -212,6 +215,10 @@ impl Table {
         self.keyspace.approximate_len() as u64
     }
 
+    pub fn in_runs(&self) -> Option<RunTable> {
+        self.in_runs
+    }
+
     pub fn id(&self) -> u64 {
         self.keyspace.id()
     }
@@ -221,17 +228,32 @@ impl Table {
 pub type PutFn<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
 
 /// All tables as they were at one moment.
-pub struct Snapshot(fjall::Snapshot);
+pub struct Snapshot {
+    tables: fjall::Snapshot,
+    /// Rows that count as rows of their tables.
+    runs: Vec<Arc<Run>>,
+}
 
 impl Snapshot {
+    /// Without runs.
     pub fn of(db: &Database) -> Self {
-        Snapshot(db.snapshot())
+        Snapshot { tables: db.snapshot(), runs: Vec::new() }
+    }
+
+    pub fn with_runs(self, runs: Vec<Arc<Run>>) -> Self {
+        Snapshot { runs, ..self }
+    }
+
+    pub fn runs(&self) -> &[Arc<Run>] {
+        &self.runs
     }
 
     pub fn get(&self, table: &Table, key: impl AsRef<[u8]>) -> Result<Option<Slice>, Error> {
         let key = key.as_ref();
-        let found = self.0.get(&table.keyspace, key);
-        found.map_err(|error| table.failed_near(READ, key, error))
+        let found = self.tables.get(&table.keyspace, key);
+        let found = found.map_err(|error| table.failed_near(READ, key, error))?;
+        let in_run = |of| self.runs.iter().find_map(|run| run.get(of, key)).map(Slice::from);
+        Ok(found.or_else(|| table.in_runs.and_then(in_run)))
     }
 
     pub fn range<K: AsRef<[u8]>>(
@@ -243,7 +265,10 @@ impl Snapshot {
             Bound::Included(key) | Bound::Excluded(key) => key.as_ref().to_vec(),
             Bound::Unbounded => Vec::new(),
         };
-        items(table, from, self.0.range(&table.keyspace, range))
+        let bounds =
+            (range.start_bound().map(AsRef::as_ref), range.end_bound().map(AsRef::as_ref));
+        let runs = RunRows::new(&self.runs, table.in_runs, |run, of| run.rows_in(of, bounds));
+        items(table, from, self.tables.range(&table.keyspace, range), runs)
     }
 
     pub fn prefix(
@@ -252,11 +277,14 @@ impl Snapshot {
         prefix: impl AsRef<[u8]>,
     ) -> impl DoubleEndedIterator<Item = Item> + 'static {
         let prefix = prefix.as_ref();
-        items(table, prefix.to_vec(), self.0.prefix(&table.keyspace, prefix))
+        let in_run = |run: &Run, of| run.rows_with_prefix(of, prefix);
+        let runs = RunRows::new(&self.runs, table.in_runs, in_run);
+        items(table, prefix.to_vec(), self.tables.prefix(&table.keyspace, prefix), runs)
     }
 
     pub fn iter(&self, table: &Table) -> impl DoubleEndedIterator<Item = Item> + 'static {
-        items(table, Vec::new(), self.0.iter(&table.keyspace))
+        let runs = RunRows::new(&self.runs, table.in_runs, |run, of| 0..run.rows(of));
+        items(table, Vec::new(), self.tables.iter(&table.keyspace), runs)
     }
 }
 
@@ -264,11 +292,12 @@ fn items(
     table: &Table,
     from: Vec<u8>,
     rows: fjall::Iter,
+    runs: RunRows,
 ) -> impl DoubleEndedIterator<Item = Item> + 'static {
     let table = table.clone();
     let failed = move |error| table.failed_near(READ, &from, error);
     // Rows lie beside their keys, so taking both costs nothing.
-    rows.map(move |row| Item(row.into_inner().map_err(&failed)))
+    Merged::new(rows.map(move |row| row.into_inner().map_err(&failed)), runs).map(Item)
 }
 
 /// A row of a scan.
@@ -292,7 +321,7 @@ impl Item {
 pub struct Op {
     pub table: Table,
     pub key: Slice,
-    pub value: Option<Vec<u8>>,
+    pub value: Option<Slice>,
 }
 
 /// When a write is safe.

@@ -16,6 +16,7 @@ use fjall::{CompressionType, Database};
 use super::engine::{self, Snapshot};
 use super::open::Store;
 use super::read::View;
+use super::runs::PendingRuns;
 use super::segments::{self, Bodies};
 use super::tables::Tables;
 use crate::Error;
@@ -27,7 +28,7 @@ const CACHE_BYTES: u64 = 16 << 20;
 
 /// Its files go with it.
 pub struct Frozen {
-    opened: Option<(Database, Arc<Tables>, Arc<Bodies>)>,
+    opened: Option<(Database, Arc<Tables>, Arc<Bodies>, PendingRuns)>,
     folder: LinkedFolder,
 }
 
@@ -61,12 +62,13 @@ impl Frozen {
         let tables = Arc::new(Tables::open((&db, &folder.0))?);
         let dictionaries = (&Snapshot::of(&db), &tables.dictionaries);
         let bodies = Arc::new(Bodies::open(&folder.0, dictionaries, CACHE_BYTES)?);
-        Ok(Some(Frozen { opened: Some((db, tables, bodies)), folder }))
+        let runs = PendingRuns::load(&Snapshot::of(&db), &tables.index_runs)?;
+        Ok(Some(Frozen { opened: Some((db, tables, bodies, runs)), folder }))
     }
 
-    pub fn view(&self) -> Option<View> {
-        let (db, tables, bodies) = self.opened.as_ref()?;
-        Some(View::new(db, tables, bodies))
+    pub fn view(&self) -> Option<Result<View, Error>> {
+        let (db, tables, bodies, runs) = self.opened.as_ref()?;
+        Some(View::new(db, (tables, bodies), (runs, &Arc::default())))
     }
 }
 

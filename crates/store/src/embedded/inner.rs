@@ -38,7 +38,9 @@ pub struct Inner {
     pub versions: Versions,
     /// One commit at a time: counts are read, changed and written.
     pub writing: Mutex<()>,
-    /// The same for rows of streams. Whoever needs both takes this one first.
+    /// One fold of runs at a time. Whoever needs this and `writing` takes this one first.
+    pub folding: Mutex<()>,
+    /// One write of rows of streams at a time. Whoever needs this and `writing` takes this one first.
     pub stream_writing: Mutex<()>,
     pub options: Options,
 }

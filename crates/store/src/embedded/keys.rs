@@ -5,6 +5,7 @@ use alloy_primitives::{Address, B256, U256};
 use model::chain::ChainId;
 use model::facts::{Market, PoolId};
 
+use super::counts::TOTAL;
 use super::log_words::LogWord;
 
 /// Parts joined to one key of known length.
@@ -107,6 +108,20 @@ pub fn pruned(chain: ChainId) -> [u8; 15] {
     join!(15: b"pruned/", chain.0.to_be_bytes())
 }
 
+/// In the same table: up to which commit the chain's runs of index rows are in their tables.
+pub fn folded(chain: ChainId) -> [u8; 15] {
+    join!(15: FOLDED, chain.0.to_be_bytes())
+}
+
+/// In front of every chain's.
+pub const FOLDED: &[u8] = b"folded/";
+
+/// Of a `block` key.
+pub fn chain_and_number(key: &[u8]) -> Option<(ChainId, u64)> {
+    let (chain, number) = key.split_first_chunk::<8>()?;
+    Some((ChainId(u64::from_be_bytes(*chain)), u64::from_be_bytes(number.try_into().ok()?)))
+}
+
 /// Chain, block number, newest first.
 pub fn newest_first(chain: ChainId, number: u64) -> [u8; 16] {
     join!(16: chain.0.to_be_bytes(), (!number).to_be_bytes())
@@ -142,6 +157,11 @@ pub fn place_at_end(key: &[u8]) -> Option<(u64, u32)> {
 
 pub fn count(chain: ChainId, address: Address, level: u8, bucket: u64) -> [u8; 37] {
     join!(37: chain.0.to_be_bytes(), address, [level], bucket.to_be_bytes())
+}
+
+/// Whether a `count` key is that of a wallet's total.
+pub fn is_total(key: &[u8]) -> bool {
+    key.get(28) == Some(&TOTAL)
 }
 
 /// Chain and generation: in front of everything that decoders found.

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::announcements::Announcements;
 use super::engine::{Durability, Op, Slice, Table};
+use super::fold_thread::FoldThread;
 use super::folder::{self, Space};
 use super::health::Health;
 use super::inner::Inner;
@@ -30,8 +31,8 @@ const OPEN_WAIT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct Store {
     pub inner: Arc<Inner>,
-    /// Ends with the last handle.
-    _mender: Arc<Mender>,
+    /// End with the last handle that has them.
+    _threads: Option<Arc<(Mender, FoldThread)>>,
 }
 
 impl Store {
@@ -61,16 +62,22 @@ impl Store {
             decoders: Mutex::default(),
             announcements: Announcements::default(),
             writing: Mutex::new(()),
+            folding: Mutex::new(()),
             stream_writing: Mutex::new(()),
             options: options.clone(),
         };
         let inner = Arc::new(inner);
-        let mender = Mender::start(&inner).map_err(io)?;
-        Ok(Store { inner, _mender: Arc::new(mender) })
+        let threads = (Mender::start(&inner).map_err(io)?, FoldThread::start(&inner).map_err(io)?);
+        Ok(Store { inner, _threads: Some(Arc::new(threads)) })
+    }
+
+    /// For those threads themselves.
+    pub fn without_threads(inner: Arc<Inner>) -> Self {
+        Store { inner, _threads: None }
     }
 
     pub fn view(&self) -> Result<View, Error> {
-        Ok(self.inner.database()?.view())
+        self.inner.database()?.view()
     }
 
     /// The same, and waits while the engine is opened anew.
@@ -130,6 +137,7 @@ impl Store {
         value: Option<Vec<u8>>,
         durability: Durability,
     ) -> Result<(), Error> {
+        let value = value.map(Slice::from);
         let op = Op { table: table.clone(), key: Slice::from(key), value };
         self.inner.write(vec![op], durability, None)
     }

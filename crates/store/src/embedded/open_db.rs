@@ -14,9 +14,11 @@ use super::engine::{self, Cause, Durability, Op, Slice, Snapshot, Table};
 use super::folder::{self, ChainMark, Damage, FolderState, Mark, Record, WRITES_KEY};
 use super::format;
 use super::read::View;
-use super::segments::{AppendFailure, Bodies, SegmentChange, SegmentRow, Segments};
+use super::runs::PendingRuns;
+use super::segments::{AppendFailure, Bodies, SegmentChange, Segments};
 use super::tables::Tables;
 use super::versions::Versions;
+use super::wallet_changes::WalletChanges;
 use crate::Error;
 use crate::options::Options;
 
@@ -37,6 +39,8 @@ pub struct OpenDb {
     pub tables: Arc<Tables>,
     pub bodies: Arc<Bodies>,
     pub segments: Arc<Segments>,
+    pub runs: PendingRuns,
+    pub wallet_changes: Arc<WalletChanges>,
     pub path: PathBuf,
     writer: Mutex<Writer>,
 }
@@ -137,17 +141,23 @@ impl OpenDb {
         let bodies = Arc::new(bodies);
         let segments = (&snapshot, &tables.segments);
         let segments = Segments::open(bodies.clone(), segments, options.segment_bytes)?;
+        let runs = PendingRuns::load(&snapshot, &tables.index_runs)?;
+        let wallet_changes = Arc::default();
         drop(snapshot);
-        let mark = mark_of(&db, &tables, &bodies)?;
+        let view = View::new(&db, (&tables, &bodies), (&runs, &wallet_changes))?;
+        let mark = mark_of(&db, &view)?;
+        drop(view);
         let record = Record::open(path, &mark)
             .map_err(|source| Error::Folder { path: Record::path_in(path), source })?;
         let writer = Mutex::new(Writer { mark, record, record_failed: false });
         let segments = Arc::new(segments);
-        Ok((OpenDb { db, tables, bodies, segments, path: path.clone(), writer }, format))
+        let path = path.clone();
+        Ok((OpenDb { db, tables, bodies, segments, runs, wallet_changes, path, writer }, format))
     }
 
-    pub fn view(&self) -> View {
-        View::new(&self.db, &self.tables, &self.bodies)
+    pub fn view(&self) -> Result<View, Error> {
+        let runs = (&self.runs, &self.wallet_changes);
+        View::new(&self.db, (&self.tables, &self.bodies), runs)
     }
 
     /// The same with bodies, which are on disk before anything leads to them.
@@ -165,7 +175,7 @@ impl OpenDb {
         })?;
         for (id, row) in change.rows() {
             let (table, key) = (self.tables.segments.clone(), Slice::from(id.to_be_bytes()));
-            ops.push(Op { table, key, value: row.map(SegmentRow::pack) });
+            ops.push(Op { table, key, value: row.map(|row| row.pack().into()) });
         }
         // A file goes once nothing on disk leads to it, however little is waited for otherwise.
         let removes = change.rows().any(|(_, row)| row.is_none());
@@ -186,7 +196,7 @@ impl OpenDb {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let number = writer.mark.writes + 1;
         let (table, key) = (self.tables.meta.clone(), Slice::from(WRITES_KEY));
-        ops.push(Op { table, key, value: Some(number.to_be_bytes().to_vec()) });
+        ops.push(Op { table, key, value: Some(number.to_be_bytes().into()) });
         self.wait_for_flushes()?;
         engine::write(&self.db, ops, durability).map_err(|error| self.failure(error))?;
         writer.mark.writes = number;
@@ -402,8 +412,8 @@ fn lost(state: &FolderState) -> String {
     if chains.is_empty() { String::new() } else { format!("; it held {}", chains.join("; ")) }
 }
 
-fn mark_of(db: &Database, tables: &Arc<Tables>, bodies: &Arc<Bodies>) -> Result<Mark, Error> {
-    let view = View::new(db, tables, bodies);
+fn mark_of(db: &Database, view: &View) -> Result<Mark, Error> {
+    let tables = &view.tables;
     let writes = number_at(tables.meta.get(WRITES_KEY)?);
     let identity = match tables.meta.get(IDENTITY_KEY)?.as_deref().map(TryInto::try_into) {
         Some(Ok(identity)) => identity,

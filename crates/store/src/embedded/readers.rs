@@ -81,7 +81,7 @@ impl View {
     /// The write that says how far a reader came.
     pub fn place_of_reader(&self, chain: ChainId, name: &str, cursor: &ReaderCursor) -> Op {
         let key = Slice::from(keys::reader(chain, name));
-        Op { table: self.tables.readers.clone(), key, value: Some(pack(cursor)) }
+        Op { table: self.tables.readers.clone(), key, value: Some(pack(cursor).into()) }
     }
 
     /// The oldest journal entry that is kept.
@@ -106,6 +106,7 @@ impl Store {
         let mut ops: Vec<Op> = Vec::with_capacity(rows.len() + 1);
         for (key, value) in rows {
             let key = Slice::from([own.as_slice(), &key].concat());
+            let value = value.map(Slice::from);
             ops.push(Op { table: view.tables.reader_rows.clone(), key, value });
         }
         ops.push(view.place_of_reader(chain, &name, &cursor));

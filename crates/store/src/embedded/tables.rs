@@ -67,7 +67,10 @@ tables! {
     wallet_txs: Run,
     /// The same for wallets that take part only inside.
     wallet_internal: Run,
-    /// chain, address, level, bucket → how many rows of both kinds.
+    /// chain, seq → the rows that a commit of history adds to `wallet_txs`, `wallet_internal`, `tx_by_hash` and `log_words`, as
+    /// long as they are not in them.
+    index_runs: Rows,
+    /// chain, address, level, bucket → how many rows of both kinds. Of wallets with many rows only.
     wallet_counts: Index,
     /// chain, generation, number → trades, and the pools whose state changed; absent where nothing
     /// was found.

@@ -8,4 +8,4 @@ mod wallet;
 pub use logs::{LogsCost, LogsPage, LogsQuery};
 pub use pools::{PoolStatesQuery, StateAt};
 pub use trades::{LowestTradeQuery, StoredTrade, TradePlace, TradesPage, TradesQuery};
-pub use wallet::{Place, WalletPage, WalletQuery, WalletSummary};
+pub use wallet::{Place, WalletPage, WalletQuery};

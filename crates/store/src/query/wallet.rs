@@ -28,14 +28,3 @@ pub struct WalletPage {
     /// Whether anything follows.
     pub more: bool,
 }
-
-/// All that is known of a wallet without looking at its transactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WalletSummary {
-    /// Transactions it sent, received, or was created by.
-    pub direct: u64,
-    /// Transactions in which it takes part only inside.
-    pub internal: u64,
-    /// Journal sequence of the last commit that changed any of them.
-    pub changed_seq: u64,
-}

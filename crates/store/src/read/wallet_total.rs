@@ -5,23 +5,21 @@ use model::chain::ChainId;
 
 use super::{EngineView, View};
 use crate::Error;
-use crate::query::{WalletQuery, WalletSummary};
+use crate::query::WalletQuery;
 
 impl View {
-    /// How many rows the query has in all, whatever the page. The cost does not grow with the wallet.
+    /// How many rows the query has in all, whatever the page. The cost hardly grows with the wallet.
     pub async fn wallet_total(&self, q: &WalletQuery) -> Result<u64, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.wallet_total(q),
         }
     }
 
-    pub async fn wallet_summary(
-        &self,
-        chain: ChainId,
-        address: Address,
-    ) -> Result<WalletSummary, Error> {
+    /// Journal sequence since which no transaction of the wallet came, went or changed. May be later than the last
+    /// change, never earlier.
+    pub async fn wallet_changed_seq(&self, chain: ChainId, address: Address) -> Result<u64, Error> {
         match &self.engine {
-            EngineView::Embedded(view) => view.wallet_summary(chain, address),
+            EngineView::Embedded(view) => view.wallet_changed_seq(chain, address),
         }
     }
 }

@@ -42,6 +42,8 @@ impl Engine {
                 journal_entries_min,
                 // A few blocks to a file.
                 segment_bytes: 8 << 10,
+                // A few blocks to a fold.
+                run_bytes: 32 << 10,
                 ..Options::new(folder.join("store"))
             },
         }

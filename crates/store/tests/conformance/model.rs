@@ -12,7 +12,7 @@ use model::wallets::parties;
 use store::{
     BlockSummary, Coverage, Decoded, Entry, EntryKind, LowestTradeQuery, Origin, Place,
     PoolStatesQuery, StateAt, StoredTrade, StoredTx, TradesPage, TradesQuery, VerifiedBlock,
-    Version, WalletPage, WalletQuery, WalletSummary,
+    Version, WalletPage, WalletQuery,
 };
 
 use crate::decoders::Decoder;
@@ -251,12 +251,8 @@ impl Model {
         waiting.map(|(number, _)| *number).take(limit).collect()
     }
 
-    pub fn wallet_summary(&self, address: Address) -> WalletSummary {
-        let rows = self.wallet_rows(address);
-        let direct = rows.iter().filter(|(_, direct)| *direct).count() as u64;
-        let internal = rows.len() as u64 - direct;
-        let changed = self.changed.get(&address).filter(|_| !rows.is_empty());
-        WalletSummary { direct, internal, changed_seq: changed.copied().unwrap_or_default() }
+    pub fn wallet_changed_seq(&self, address: Address) -> u64 {
+        self.changed.get(&address).copied().unwrap_or_default()
     }
 
     pub fn wallet_total(&self, q: &WalletQuery) -> u64 {

@@ -30,8 +30,14 @@ pub type ProgressFn<'a> = &'a (dyn Fn(CheckProgress) + Send + Sync);
 
 impl Store {
     pub fn check(&self, progress: ProgressFn) -> Result<CheckReport, Error> {
+        let folded = self.fold();
         let view = self.view()?;
         let mut parts = vec![files::check(&view.tables), check_files(&view)];
+        if let Err(error) = folded {
+            let mut part = CheckedPart::new("new index rows");
+            part.fault(error.to_string());
+            parts.push(part);
+        }
         let chains = chains_of(&view)?;
         let mut seen = blocks::Seen { progress, done: 0, total: 0 };
         for chain in &chains {

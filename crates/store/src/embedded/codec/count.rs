@@ -8,7 +8,8 @@ impl Count {
         let mut out = Vec::with_capacity(8);
         put_varint(&mut out, self.direct);
         put_varint(&mut out, self.internal);
-        put_varint(&mut out, self.version);
+        // Builds before format 6 kept here when the count last changed.
+        put_varint(&mut out, 0);
         out
     }
 
@@ -16,7 +17,6 @@ impl Count {
         Some(Count {
             direct: take_varint(&mut input)?,
             internal: take_varint(&mut input)?,
-            version: take_varint(&mut input)?,
         })
     }
 }

@@ -22,8 +22,10 @@ use super::codec::rows::{unpack_header, unpack_summary};
 use super::codec::unpack_coverage;
 use super::engine::Snapshot;
 use super::keys;
+use super::runs::PendingRuns;
 use super::segments::Bodies;
 use super::tables::Tables;
+use super::wallet_changes::WalletChanges;
 use crate::Error;
 use crate::block::BlockSummary;
 use crate::coverage::Coverage;
@@ -34,16 +36,26 @@ pub struct View {
     pub snapshot: Snapshot,
     pub tables: Arc<Tables>,
     pub bodies: Arc<Bodies>,
+    pub wallet_changes: Arc<WalletChanges>,
     /// Keeps the files that the snapshot leads to.
     _reading: Arc<()>,
 }
 
 impl View {
-    pub fn new(db: &Database, tables: &Arc<Tables>, bodies: &Arc<Bodies>) -> Self {
+    pub fn new(
+        db: &Database,
+        (tables, bodies): (&Arc<Tables>, &Arc<Bodies>),
+        (runs, wallet_changes): (&PendingRuns, &Arc<WalletChanges>),
+    ) -> Result<Self, Error> {
         // Before the snapshot: what it leads to is not removed from here on.
         let reading = bodies.reading();
-        let snapshot = Snapshot::of(db);
-        View { snapshot, tables: tables.clone(), bodies: bodies.clone(), _reading: reading }
+        Ok(View {
+            snapshot: runs.snapshot(|| Snapshot::of(db), &tables.meta)?,
+            tables: tables.clone(),
+            bodies: bodies.clone(),
+            wallet_changes: wallet_changes.clone(),
+            _reading: reading,
+        })
     }
 
     pub fn coverage(&self, chain: ChainId) -> Result<Coverage, Error> {

@@ -1,6 +1,6 @@
 //! The transactions of a wallet: a page of them, and how many there are.
 
-use std::ops::RangeInclusive;
+use std::ops::{Bound, RangeInclusive};
 
 use alloy_primitives::Address;
 use model::chain::ChainId;
@@ -9,10 +9,11 @@ use super::View;
 use crate::Error;
 use crate::embedded::blocking::may_block;
 use crate::embedded::buckets::pieces;
-use crate::embedded::counts::{Count, LEVELS, TOTAL};
+use crate::embedded::counts::{Count, LEVELS, ONE_BLOCK, TOTAL};
 use crate::embedded::engine::{Item, Table};
 use crate::embedded::keys;
-use crate::query::{Place, WalletPage, WalletQuery, WalletSummary};
+use crate::embedded::runs::RunTable;
+use crate::query::{Place, WalletPage, WalletQuery};
 
 const BROKEN: Error = Error::Broken { what: "row of a wallet" };
 const BROKEN_COUNT: Error = Error::Broken { what: "count of a wallet" };
@@ -78,36 +79,48 @@ impl View {
         if q.from_block > q.to_block {
             return Ok(0);
         }
-        let summary = self.count_of(q.chain, q.address)?;
-        if (q.from_block, q.to_block) == (0, u64::MAX) {
-            return Ok(summary.rows(q.with_internal));
-        }
-        if !summary.has_buckets() {
-            return self.count_rows(q, q.from_block, q.to_block);
-        }
-        let count = |(from, to, level)| match level {
-            Some(level) => self.count_buckets(q, level, from, to),
-            None => self.count_rows(q, from, to),
+        let total = self.snapshot.get(&self.tables.wallet_counts, keys::count(q.chain, q.address, TOTAL, 0))?;
+        let Some(total) = total else {
+            return may_block(|| self.count_rows(q));
         };
-        may_block(|| pieces(&LEVELS, q.from_block, q.to_block).into_iter().map(count).sum())
-    }
-
-    pub fn wallet_summary(&self, chain: ChainId, address: Address) -> Result<WalletSummary, Error> {
-        let Count { direct, internal, version } = self.count_of(chain, address)?;
-        Ok(WalletSummary { direct, internal, changed_seq: version })
-    }
-
-    fn count_of(&self, chain: ChainId, address: Address) -> Result<Count, Error> {
-        match self
-            .snapshot
-            .get(&self.tables.wallet_counts, keys::count(chain, address, TOTAL, 0))?
-        {
-            Some(row) => Count::unpack(&row).ok_or(BROKEN_COUNT),
-            None => Ok(Count::default()),
+        // Counts are of what is in tables.
+        let in_runs = self.count_in_runs(q);
+        if (q.from_block, q.to_block) == (0, u64::MAX) {
+            let total = Count::unpack(&total).ok_or(BROKEN_COUNT)?;
+            return Ok(total.rows(q.with_internal) + in_runs);
         }
+        let count = |(from, to, level)| self.count_buckets(q, level, from, to);
+        let pieces = pieces(&LEVELS, q.from_block, q.to_block);
+        let in_tables: Result<u64, Error> = may_block(|| pieces.into_iter().map(count).sum());
+        Ok(in_tables? + in_runs)
     }
 
-    fn count_buckets(&self, q: &WalletQuery, level: u8, from: u64, to: u64) -> Result<u64, Error> {
+    /// Not earlier than its last change.
+    pub fn wallet_changed_seq(&self, chain: ChainId, address: Address) -> Result<u64, Error> {
+        Ok(self.wallet_changes.changed(chain, address, self.version(chain)?.seq))
+    }
+
+    fn count_in_runs(&self, q: &WalletQuery) -> u64 {
+        let range = rows_of(q);
+        let bounds = (Bound::Included(range.start().as_slice()), Bound::Included(range.end().as_slice()));
+        let internal = q.with_internal.then_some(RunTable::WalletInternal);
+        let runs = self.snapshot.runs().iter().filter(|run| run.chain == q.chain);
+        let rows = runs.map(|run| {
+            let tables = [Some(RunTable::WalletTxs), internal].into_iter().flatten();
+            tables.map(|table| run.rows_in(table, bounds).len() as u64).sum::<u64>()
+        });
+        rows.sum()
+    }
+
+    /// Buckets of a level. The last one's are single blocks, so a range is never cut finer.
+    fn count_buckets(
+        &self,
+        q: &WalletQuery,
+        level: Option<u8>,
+        from: u64,
+        to: u64,
+    ) -> Result<u64, Error> {
+        let level = level.unwrap_or(ONE_BLOCK);
         let low = keys::count(q.chain, q.address, level, from);
         let high = keys::count(q.chain, q.address, level, to);
         let mut total = 0;
@@ -119,9 +132,8 @@ impl View {
         Ok(total)
     }
 
-    fn count_rows(&self, q: &WalletQuery, from: u64, to: u64) -> Result<u64, Error> {
-        let low = keys::wallet(q.chain, q.address, to, u32::MAX);
-        let range = low..=keys::wallet(q.chain, q.address, from, 0);
+    fn count_rows(&self, q: &WalletQuery) -> Result<u64, Error> {
+        let range = rows_of(q);
         let mut total = 0;
         let internal = q.with_internal.then_some(&self.tables.wallet_internal);
         for table in [Some(&self.tables.wallet_txs), internal].into_iter().flatten() {
@@ -133,6 +145,12 @@ impl View {
         }
         Ok(total)
     }
+}
+
+/// All rows of a query, whatever the page.
+fn rows_of(q: &WalletQuery) -> RangeInclusive<[u8; 40]> {
+    let low = keys::wallet(q.chain, q.address, q.to_block, u32::MAX);
+    low..=keys::wallet(q.chain, q.address, q.from_block, 0)
 }
 
 /// Where the transactions of a page stand.

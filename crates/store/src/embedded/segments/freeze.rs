@@ -75,7 +75,7 @@ impl Store {
     ) -> Result<u64, Error> {
         let _one_at_a_time = self.one_at_a_time();
         let open = self.inner.database()?;
-        let view = open.view();
+        let view = open.view()?;
         let t = &view.tables;
         let mut change = SegmentChange::new(&open.segments, from.clone());
         let mut ops = Vec::new();
@@ -101,7 +101,7 @@ impl Store {
             let packed = body.packed()?;
             change.free(body.row().place, body.row().body_bytes());
             let place = change.append((chain, *number), &packed.bytes);
-            let value = Some(packed.row(place).pack());
+            let value = Some(packed.row(place).pack().into());
             ops.push(Op { table: t.bodies.clone(), key: Slice::from(key), value });
             moved += 1;
         }

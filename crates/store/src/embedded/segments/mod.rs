@@ -35,5 +35,4 @@ pub use kind::Kind;
 pub use pack::{BodyGroups, PackedBody};
 pub use read::BodyReader;
 pub use samples::train;
-pub use segment_row::SegmentRow;
 pub use writer::{AppendFailure, Segments};

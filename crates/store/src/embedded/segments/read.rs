@@ -46,7 +46,7 @@ impl View {
         let bodies = self.snapshot.prefix(&self.tables.bodies, prefix);
         bodies.flat_map(move |item| {
             let rows = item.into_inner().and_then(|(key, stored)| {
-                let place = block_of_key(&key).ok_or(BROKEN)?;
+                let place = keys::chain_and_number(&key).ok_or(BROKEN)?;
                 BodyReader::new(self, place, stored)?.rows(kind)
             });
             match rows {
@@ -55,12 +55,6 @@ impl View {
             }
         })
     }
-}
-
-/// Chain and number of a `block` key.
-pub fn block_of_key(key: &[u8]) -> Option<(ChainId, u64)> {
-    let (chain, number) = key.split_first_chunk::<8>()?;
-    Some((ChainId(u64::from_be_bytes(*chain)), u64::from_be_bytes(number.try_into().ok()?)))
 }
 
 impl<'a> BodyReader<'a> {

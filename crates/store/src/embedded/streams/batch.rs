@@ -66,6 +66,7 @@ impl<'a> StreamBatch<'a> {
     }
 
     fn change(&mut self, table: &Table, key: &[u8], value: Option<Vec<u8>>) {
+        let value = value.map(Slice::from);
         let op = Op { table: table.clone(), key: Slice::from(key), value };
         self.ops.insert((table.id(), key.to_vec()), op);
     }

@@ -60,10 +60,10 @@ impl Store {
             return Ok(());
         }
         let key = Slice::from(row.id.as_slice());
-        let value = Some(pack_stream(row));
+        let value = Some(pack_stream(row).into());
         let mut ops = vec![Op { table: t.streams.clone(), key: key.clone(), value }];
         if known.is_none() {
-            let value = Some(QueueRow::new(&row.tenant).pack());
+            let value = Some(QueueRow::new(&row.tenant).pack().into());
             ops.push(Op { table: t.stream_queues.clone(), key, value });
         }
         self.inner.write(ops, Durability::Disk, None)

@@ -27,7 +27,7 @@ impl Store {
         let Some(row) = view.queue_row(stream)? else { return Ok(None) };
         let row = QueueRow { is_removed: true, ..row };
         let (t, key) = (&view.tables, Slice::from(stream.as_slice()));
-        let value = Some(row.pack());
+        let value = Some(row.pack().into());
         let ops = vec![
             Op { table: t.streams.clone(), key: key.clone(), value: None },
             Op { table: t.stream_queues.clone(), key, value },

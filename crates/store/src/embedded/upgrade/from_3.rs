@@ -68,7 +68,7 @@ fn change_some(
         None => vec![step + 1],
     };
     let key = Slice::from(PLACE_KEY.as_bytes());
-    ops.push(Op { table: upgrade.open.tables.meta.clone(), key, value: Some(place) });
+    ops.push(Op { table: upgrade.open.tables.meta.clone(), key, value: Some(place.into()) });
     upgrade.write(ops, Durability::Process)?;
     Ok((rows, reached))
 }
@@ -80,7 +80,7 @@ fn add_origin(upgrade: &Upgrade, key: &[u8], value: &[u8]) -> Option<Op> {
     }
     let value = [value, &[Origin::History as u8]].concat();
     let table = upgrade.open.tables.journal.clone();
-    Some(Op { table, key: Slice::from(key), value: Some(value) })
+    Some(Op { table, key: Slice::from(key), value: Some(value.into()) })
 }
 
 fn queue_untraced(upgrade: &Upgrade, key: &[u8], value: &[u8]) -> Option<Op> {
@@ -92,7 +92,7 @@ fn queue_untraced(upgrade: &Upgrade, key: &[u8], value: &[u8]) -> Option<Op> {
     }
     let key = keys::newest_first(ChainId(u64::from_be_bytes(*chain)), number);
     let table = upgrade.open.tables.untraced.clone();
-    Some(Op { table, key: Slice::from(key), value: Some(Vec::new()) })
+    Some(Op { table, key: Slice::from(key), value: Some(Slice::empty()) })
 }
 
 /// The journal's newest sequence had a row of its own, `head/` and the chain.
@@ -110,7 +110,7 @@ fn move_versions(upgrade: &Upgrade) -> Result<(), Error> {
         let generation = generations.and_then(|row| row.first().copied()).unwrap_or_default();
         let row = pack_version(Version { seq, generation });
         let version = Slice::from(keys::version(chain));
-        ops.push(Op { table: meta.clone(), key: version, value: Some(row) });
+        ops.push(Op { table: meta.clone(), key: version, value: Some(row.into()) });
         ops.push(Op { table: meta.clone(), key, value: None });
     }
     upgrade.write(ops, Durability::Process)

@@ -33,7 +33,7 @@ pub fn run(upgrade: &Upgrade) -> Result<(), Error> {
 /// Says how many blocks it was, and the key of the last; none where there are no more.
 fn index_some(upgrade: &Upgrade, last: &[u8]) -> Result<Option<(u64, Vec<u8>)>, Error> {
     let from = if last.is_empty() { Bound::Unbounded } else { Bound::Excluded(last) };
-    let view = upgrade.open.view();
+    let view = upgrade.open.view()?;
     let blocks_at_once = (upgrade.rows_at_once / ROWS_PER_BLOCK).max(1);
     let headers = view.snapshot.range::<&[u8]>(&view.tables.headers, (from, Bound::Unbounded));
     let mut ops = Vec::new();
@@ -47,7 +47,7 @@ fn index_some(upgrade: &Upgrade, last: &[u8]) -> Result<Option<(u64, Vec<u8>)>, 
     let Some(reached) = reached else { return Ok(None) };
     let place = [&[0], reached.as_slice()].concat();
     let key = Slice::from(PLACE_KEY.as_bytes());
-    ops.push(Op { table: view.tables.meta.clone(), key, value: Some(place) });
+    ops.push(Op { table: view.tables.meta.clone(), key, value: Some(place.into()) });
     upgrade.write(ops, Durability::Process)?;
     Ok(Some((blocks, reached)))
 }
@@ -62,7 +62,7 @@ fn add_rows(view: &View, key: &[u8], ops: &mut Vec<Op>) -> Result<(), Error> {
     let block = prepare(chain, VerifiedBlock { block, proof, facts: Facts::default() });
     block.for_each_index_row(chain, |index, key, value| {
         let table = index.table(&view.tables).clone();
-        ops.push(Op { table, key: Slice::from(key), value: Some(value.to_vec()) });
+        ops.push(Op { table, key: Slice::from(key), value: Some(value.into()) });
     });
     Ok(())
 }

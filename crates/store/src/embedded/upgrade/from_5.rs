@@ -1,4 +1,5 @@
-//! Format 5 to 6: transactions, logs and traces leave their tables and become bodies in segments.
+//! Format 5 to 6: transactions, logs and traces leave their tables and become bodies in segments; counts of wallets with
+//! few rows go.
 //!
 //! Block by block, in the order of the headers. The old rows stay until the new format counts, and are then
 //! cleared table by table: until then the folder holds both.
@@ -11,12 +12,14 @@ use model::chain::ChainId;
 use super::old_rows::{block_of, groups_of};
 use super::{PLACE_KEY, Upgrade};
 use crate::Error;
+use crate::embedded::counts::Count;
 use crate::embedded::engine::{Durability, Op, Slice, Snapshot, Table};
 use crate::embedded::keys;
 use crate::embedded::open_db::OpenDb;
 use crate::embedded::segments::{Dictionary, Kind, PackedBody, SegmentChange, train};
 
 pub const BLOCKS_AT_ONCE: usize = 1024;
+const COUNTS_AT_ONCE: usize = 20_000;
 /// A part ends earlier where its bodies are large.
 const APPEND_BYTES_MAX: usize = 16 << 20;
 /// Blocks that dictionaries are trained on, from all over the chain.
@@ -40,8 +43,34 @@ pub fn run(upgrade: &Upgrade) -> Result<(), Error> {
             None => break,
         }
     }
+    drop_counts_of_few(upgrade)?;
     upgrade.tell(total, total);
     upgrade.finish()
+}
+
+/// Only wallets with many rows are counted from here on, and no total says when it last changed. Doing it twice
+/// changes nothing.
+fn drop_counts_of_few(upgrade: &Upgrade) -> Result<(), Error> {
+    let table = &upgrade.open.tables.wallet_counts;
+    let mut ops = Vec::new();
+    let mut is_kept = false;
+    for item in Snapshot::of(&upgrade.open.db).iter(table) {
+        let (key, row) = item.into_inner()?;
+        let is_total = keys::is_total(&key);
+        let count = Count::unpack(&row).ok_or(Error::Broken { what: "count of a wallet" })?;
+        if is_total {
+            is_kept = count.is_many();
+        }
+        if is_kept && !is_total {
+            continue;
+        }
+        let value = is_kept.then(|| Slice::from(count.pack()));
+        ops.push(Op { table: table.clone(), key, value });
+        if ops.len() >= COUNTS_AT_ONCE {
+            upgrade.write(std::mem::take(&mut ops), Durability::Process)?;
+        }
+    }
+    upgrade.write(ops, Durability::Process)
 }
 
 /// What was cut off after the new format counted is done by the next start.
@@ -75,7 +104,7 @@ fn move_some(upgrade: &Upgrade, last: &[u8]) -> Result<(u64, Option<Vec<u8>>), E
         if !body.is_empty() {
             let place = change.append(block, &body.bytes);
             let (table, key) = (t.bodies.clone(), key.clone());
-            ops.push(Op { table, key, value: Some(body.row(place).pack()) });
+            ops.push(Op { table, key, value: Some(body.row(place).pack().into()) });
         }
         blocks += 1;
         reached = Some(key.to_vec());
@@ -86,7 +115,7 @@ fn move_some(upgrade: &Upgrade, last: &[u8]) -> Result<(u64, Option<Vec<u8>>), E
     if let Some(key) = &reached {
         let place = [&[BODIES], key.as_slice()].concat();
         let key = Slice::from(PLACE_KEY.as_bytes());
-        ops.push(Op { table: t.meta.clone(), key, value: Some(place) });
+        ops.push(Op { table: t.meta.clone(), key, value: Some(place.into()) });
         let written = upgrade.open.write_bodies(ops, change, Durability::Process, None);
         written.map_err(|failure| failure.error)?;
     }
@@ -109,7 +138,7 @@ fn train_all(upgrade: &Upgrade) -> Result<(), Error> {
             let id = open.bodies.next_dictionary_id();
             let row = Dictionary::pack_row((chain, kind), &bytes);
             let (table, key) = (open.tables.dictionaries.clone(), Slice::from(id.to_be_bytes()));
-            upgrade.write(vec![Op { table, key, value: Some(row) }], Durability::Disk)?;
+            upgrade.write(vec![Op { table, key, value: Some(row.into()) }], Durability::Disk)?;
             open.bodies.add_dictionary(Dictionary::new(id, (chain, kind), &bytes));
         }
     }

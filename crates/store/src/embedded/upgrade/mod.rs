@@ -78,7 +78,7 @@ impl Upgrade<'_> {
             value,
         };
         // In one write: a place that is left over would be taken for that of the next upgrade.
-        let format = (self.from + 1).to_be_bytes().to_vec();
+        let format = Slice::from((self.from + 1).to_be_bytes());
         let ops = vec![op(FORMAT_KEY, Some(format)), op(PLACE_KEY, None)];
         self.write(ops, Durability::Disk)
     }

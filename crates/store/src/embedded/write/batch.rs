@@ -18,10 +18,12 @@ use crate::embedded::codec::pack_coverage;
 use crate::embedded::engine::{Durability, Op, Slice, Table};
 use crate::embedded::keys;
 use crate::embedded::open::Store;
-use crate::embedded::open_db::ChainAt;
+use crate::embedded::open_db::{ChainAt, OpenDb};
 use crate::embedded::read::View;
+use crate::embedded::runs::{Run, RunBuilder};
 use crate::embedded::segments::{PackedBody, Place, SegmentChange};
 use crate::embedded::tables::Tables;
+use crate::embedded::wallet_changes::ChangedPlaces;
 use crate::generations::{Fingerprint, Generations};
 use crate::journal::{Entry, EntryKind, Origin, Version};
 
@@ -44,6 +46,7 @@ impl WalletRow {
 
 pub struct Batch<'a> {
     pub(super) store: &'a Store,
+    pub(super) open: Arc<OpenDb>,
     pub(super) tables: Arc<Tables>,
     pub(super) chain: ChainId,
     origin: Origin,
@@ -53,6 +56,9 @@ pub struct Batch<'a> {
     /// Set by a removal: a key may then be written again, and only the last of the two counts.
     pub(super) removes: bool,
     pub(super) wallets: Vec<WalletRow>,
+    changed: ChangedPlaces,
+    /// Index rows that are not written one by one.
+    run: RunBuilder,
     pub(super) pools: PoolNews,
     pub(super) coverage: Coverage,
     pub(super) generations: Generations,
@@ -74,9 +80,11 @@ impl<'a> Batch<'a> {
         origin: Origin,
     ) -> Result<Self, Error> {
         let generations = view.generations(chain)?;
-        let segments = SegmentChange::new(&store.inner.database()?.segments, BTreeSet::new());
+        let open = store.inner.database()?;
+        let segments = SegmentChange::new(&open.segments, BTreeSet::new());
         Ok(Batch {
             store,
+            open,
             tables: view.tables.clone(),
             chain,
             origin,
@@ -84,6 +92,8 @@ impl<'a> Batch<'a> {
             segments,
             removes: false,
             wallets: Vec::new(),
+            changed: ChangedPlaces::default(),
+            run: RunBuilder::default(),
             pools: PoolNews::default(),
             coverage: view.coverage(chain)?,
             generations,
@@ -103,7 +113,7 @@ impl<'a> Batch<'a> {
 
     pub(super) fn put(&mut self, table: &Table, key: impl AsRef<[u8]>, value: Vec<u8>) {
         let key = Slice::from(key.as_ref());
-        self.ops.push(Op { table: table.clone(), key, value: Some(value) });
+        self.ops.push(Op { table: table.clone(), key, value: Some(value.into()) });
     }
 
     pub(super) fn drop_key(&mut self, table: &Table, key: impl AsRef<[u8]>) {
@@ -147,14 +157,25 @@ impl<'a> Batch<'a> {
         if block.head.is_untraced() {
             self.put(&t.untraced, keys::newest_first(chain, number), Vec::new());
         }
+        let in_run = self.is_in_bulk();
+        if in_run {
+            self.run.add_block(number);
+        }
         block.for_each_index_row(chain, |index, key, value| {
-            self.put(index.table(&t), key, value.to_vec());
+            let table = index.table(&t);
+            if !(in_run && self.add_to_run(table, key, value)) {
+                self.put(table, key, value.to_vec());
+            }
         });
         let by_hash = keys::by_hash(chain, block.head.hash);
         self.put(&t.block_by_hash, by_hash, number.to_be_bytes().to_vec());
         self.put(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number), Vec::new());
         let rows = block.rows;
-        self.note_wallets(number, &rows, 1);
+        if in_run {
+            self.run_wallets(number, &rows);
+        } else {
+            self.note_wallets(number, &rows, 1);
+        }
         if let Some(body) = &rows.body {
             self.put_body(number, body);
         }
@@ -209,7 +230,32 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
+    /// Whether index rows go into a run. Near the head they are few, and are soon asked for; with rows that go, their
+    /// order matters.
+    fn is_in_bulk(&self) -> bool {
+        self.origin != Origin::Head && !self.removes
+    }
+
+    /// False where the row must be written by itself.
+    fn add_to_run(&mut self, table: &Table, key: &[u8], value: &[u8]) -> bool {
+        let without_chain = key.get(size_of::<u64>()..).unwrap_or_default();
+        table.in_runs().is_some_and(|table| self.run.add(table, without_chain, value))
+    }
+
+    fn run_wallets(&mut self, number: u64, rows: &BlockRows) {
+        let t = self.tables.clone();
+        for party in &rows.wallets {
+            self.changed.add(party.address);
+            let table = if party.direct { &t.wallet_txs } else { &t.wallet_internal };
+            let key = keys::wallet(self.chain, party.address, number, party.index);
+            if !self.add_to_run(table, &key, &[]) {
+                self.put(table, key, Vec::new());
+            }
+        }
+    }
+
     fn note_wallets(&mut self, number: u64, rows: &BlockRows, sign: i8) {
+        rows.wallets.iter().for_each(|party| self.changed.add(party.address));
         self.wallets.extend(rows.wallets.iter().map(|party| WalletRow {
             address: party.address,
             inverted_number: !number,
@@ -312,7 +358,21 @@ impl<'a> Batch<'a> {
         }
         let (chain, seq, newest) = (self.chain, self.seq, self.coverage.newest());
         let at = Some(ChainAt { chain, seq, newest });
-        inner.write_bodies(self.ops, self.segments, durability, at)?;
+        self.open.wallet_changes.note(chain, &self.changed, seq);
+        let run = std::mem::take(&mut self.run);
+        let has_run = !run.is_empty();
+        if has_run {
+            let bytes = Slice::from(run.finish());
+            let (table, key) = (self.tables.index_runs.clone(), Slice::from(keys::block(chain, seq)));
+            self.ops.push(Op { table, key, value: Some(bytes.clone()) });
+            let run = Run::read(chain, seq, bytes).ok_or(Error::Broken { what: "run of index rows" })?;
+            self.open.runs.push(Arc::new(run));
+        }
+        let written = inner.write_bodies(self.ops, self.segments, durability, at);
+        if has_run && written.is_err() {
+            self.open.runs.withdraw(chain, seq);
+        }
+        written?;
         for (generation, id) in self.pools.unlearned {
             inner.known_pools.remove(&(chain, generation, id));
         }

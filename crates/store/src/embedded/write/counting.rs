@@ -4,35 +4,94 @@ use alloy_primitives::Address;
 
 use super::batch::{Batch, WalletRow};
 use crate::Error;
-use crate::embedded::counts::{Buckets, Count, Delta, ONE_BLOCK, TOTAL};
+use crate::embedded::counts::{Buckets, Count, Delta, MANY_AT_ONCE, ONE_BLOCK, TOTAL};
+use crate::embedded::engine::Snapshot;
 use crate::embedded::keys;
 
 const BROKEN: Error = Error::Broken { what: "count of a wallet" };
+
+/// Where the rows of a change are while counts are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowsAre {
+    /// In the same batch.
+    Written,
+    /// In their tables already.
+    Stored,
+}
 
 impl Batch<'_> {
     /// `rows` are all of one wallet.
     pub(super) fn write_counts(&mut self, rows: &[WalletRow]) -> Result<(), Error> {
         let Some(address) = rows.first().map(|row| row.address) else { return Ok(()) };
-        let mut changes = Buckets::default();
-        for row in rows {
-            changes.add(row.number(), Delta::of(row.direct, i64::from(row.sign)));
-        }
-        let key = keys::count(self.chain, address, TOTAL, 0);
-        let old = self.count_at(&key)?;
-        let mut new = old.changed_by(changes.total()).ok_or(BROKEN)?;
-        new.version = self.seq;
-        self.put_count(&key, new);
-        match (old.has_buckets(), new.has_buckets()) {
-            (false, false) => Ok(()),
-            (true, true) => self.change_buckets(address, &changes),
-            (false, true) => {
-                // What is stored is few rows, and counted in no bucket yet.
-                let mut all = self.stored_rows(address)?;
-                all.extend(changes);
-                self.change_buckets(address, &all)
+        let changes = || {
+            let mut changes = Buckets::default();
+            for row in rows {
+                changes.add(row.number(), Delta::of(row.direct, i64::from(row.sign)));
             }
-            (true, false) => self.drop_buckets(address),
+            changes
+        };
+        if self.total_of(address)?.is_some() {
+            return self.change_counts(address, &changes());
         }
+        // Rows of a run that is on its way into its table would be counted now and when it has arrived.
+        let may_count = !self.removes && !self.open.runs.is_half_folded(self.chain);
+        if rows.len() >= MANY_AT_ONCE && may_count {
+            return self.begin_to_count(address, changes(), RowsAre::Written);
+        }
+        Ok(())
+    }
+
+    /// None where the wallet is not counted.
+    pub(super) fn total_of(&self, address: Address) -> Result<Option<Count>, Error> {
+        let row = self.tables.wallet_counts.get(keys::count(self.chain, address, TOTAL, 0))?;
+        row.map(|row| Count::unpack(&row).ok_or(BROKEN)).transpose()
+    }
+
+    /// Of a wallet that is counted.
+    pub(super) fn change_counts(
+        &mut self,
+        address: Address,
+        changes: &Buckets,
+    ) -> Result<(), Error> {
+        let old = self.total_of(address)?.ok_or(BROKEN)?;
+        let new = old.changed_by(changes.total()).ok_or(BROKEN)?;
+        if !new.is_many() {
+            return self.drop_counts(address);
+        }
+        self.put_count(&keys::count(self.chain, address, TOTAL, 0), new);
+        for (level, bucket, delta) in changes.levels() {
+            let key = keys::count(self.chain, address, level, bucket);
+            // A block comes with all its rows, so nothing is counted of one that is new.
+            let old = if level == ONE_BLOCK && !self.removes {
+                Count::default()
+            } else {
+                self.count_at(&key)?
+            };
+            self.put_count(&key, old.changed_by(delta).ok_or(BROKEN)?);
+        }
+        Ok(())
+    }
+
+    /// If it has enough rows by now.
+    pub(super) fn begin_to_count(
+        &mut self,
+        address: Address,
+        changes: Buckets,
+        rows_are: RowsAre,
+    ) -> Result<(), Error> {
+        let mut all = self.stored_rows(address)?;
+        if rows_are == RowsAre::Written {
+            all.extend(changes);
+        }
+        let total = Count::default().changed_by(all.total()).ok_or(BROKEN)?;
+        if total.is_many() {
+            self.put_count(&keys::count(self.chain, address, TOTAL, 0), total);
+            for (level, bucket, delta) in all.levels() {
+                let count = Count::default().changed_by(delta).ok_or(BROKEN)?;
+                self.put_count(&keys::count(self.chain, address, level, bucket), count);
+            }
+        }
+        Ok(())
     }
 
     fn count_at(&self, key: &[u8]) -> Result<Count, Error> {
@@ -51,28 +110,12 @@ impl Batch<'_> {
         }
     }
 
-    fn change_buckets(&mut self, address: Address, changes: &Buckets) -> Result<(), Error> {
-        for (level, bucket, delta) in changes.levels() {
-            let key = keys::count(self.chain, address, level, bucket);
-            // A block comes with all its rows, so nothing is counted of one that is new.
-            let old = if level == ONE_BLOCK && !self.removes {
-                Count::default()
-            } else {
-                self.count_at(&key)?
-            };
-            let new = old.changed_by(delta).ok_or(BROKEN)?;
-            self.put_count(&key, new);
-        }
-        Ok(())
-    }
-
+    /// In the tables alone: rows of runs are counted when they come there.
     fn stored_rows(&self, address: Address) -> Result<Buckets, Error> {
-        let view = self.store.view()?;
+        let (snapshot, t) = (Snapshot::of(&self.open.db), &self.tables);
         let mut rows = Buckets::default();
-        for (table, direct) in
-            [(&view.tables.wallet_txs, true), (&view.tables.wallet_internal, false)]
-        {
-            for item in view.snapshot.prefix(table, keys::of_wallet(self.chain, address)) {
+        for (table, direct) in [(&t.wallet_txs, true), (&t.wallet_internal, false)] {
+            for item in snapshot.prefix(table, keys::of_wallet(self.chain, address)) {
                 let (number, _) = keys::place_at_end(&item.key()?)
                     .ok_or(Error::Broken { what: "row of a wallet" })?;
                 rows.add(number, Delta::of(direct, 1));
@@ -81,15 +124,10 @@ impl Batch<'_> {
         Ok(rows)
     }
 
-    fn drop_buckets(&mut self, address: Address) -> Result<(), Error> {
-        let view = self.store.view()?;
-        let table = &view.tables.wallet_counts;
-        let total = keys::count(self.chain, address, TOTAL, 0);
-        for item in view.snapshot.prefix(table, keys::of_wallet(self.chain, address)) {
-            let key = item.key()?;
-            if *key != total {
-                self.drop_key(table, key);
-            }
+    fn drop_counts(&mut self, address: Address) -> Result<(), Error> {
+        let (snapshot, table) = (Snapshot::of(&self.open.db), self.tables.wallet_counts.clone());
+        for item in snapshot.prefix(&table, keys::of_wallet(self.chain, address)) {
+            self.drop_key(&table, item.key()?);
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ mod block_rows;
 mod counting;
 mod facts;
 mod fit;
+mod fold;
 mod generation;
 mod index_rows;
 mod pools;
@@ -39,8 +40,13 @@ impl Store {
         self.train_dictionaries(chain)?;
         let is_due = |block: &PackedBlock| block.head.number.is_multiple_of(FREEZE_EVERY_BLOCKS);
         let freezes = change.origin == Origin::Head && change.apply.iter().any(is_due);
+        if change.origin != Origin::Head {
+            self.wait_for_folds()?;
+        }
+        let amended = change.amend.iter().chain(&change.untrace).map(|block| block.head.number);
+        let removed: Vec<_> = amended.chain(change.revert.iter().copied()).map(|n| n..=n).collect();
         let committed = {
-            let _one_at_a_time = self.one_at_a_time();
+            let _one_at_a_time = self.one_at_a_time_folded(chain, &removed)?;
             self.write_change(chain, change)?
         };
         if freezes && let Err(error) = self.freeze_old(chain) {

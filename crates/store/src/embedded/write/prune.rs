@@ -27,7 +27,7 @@ const ROWS_MAX: usize = 100_000;
 impl Store {
     pub fn prune_oldest(&self, chain: ChainId, below: u64, limit: usize) -> Result<Pruned, Error> {
         // Readers say how far they came under the same lock.
-        let _one_at_a_time = self.one_at_a_time();
+        let _one_at_a_time = self.one_at_a_time_folded(chain, &[0..=below.saturating_sub(1)])?;
         let view = self.view()?;
         let coverage = view.coverage(chain)?;
         let held_by = held_by(&view, chain, &coverage, below)?;

@@ -1,0 +1,68 @@
+//! Has runs of index rows written into their tables once there are enough of them, or no more come.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::inner::Inner;
+use super::open::Store;
+
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Runs that nothing was added to for so long are folded, however small they are.
+const QUIET: Duration = Duration::from_secs(10);
+/// After a failure. The store itself says what is wrong with it.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Ends when it is dropped.
+pub struct FoldThread {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl FoldThread {
+    pub fn start(inner: &Arc<Inner>) -> std::io::Result<Self> {
+        let (stop, stopped) = channel();
+        let inner = Arc::downgrade(inner);
+        let work = move || {
+            let mut pause = LOOK_EVERY;
+            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                pause = look(&inner);
+            }
+        };
+        let thread = std::thread::Builder::new().name("fold".to_owned()).spawn(work)?;
+        Ok(FoldThread { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for FoldThread {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // It holds the folder until it has ended; whoever opens it next wants it free.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Says when to look again.
+fn look(inner: &Weak<Inner>) -> Duration {
+    let Some(inner) = inner.upgrade() else { return LOOK_EVERY };
+    let Ok(open) = inner.database() else { return LOOK_EVERY };
+    let pending = open.runs.now();
+    drop(open);
+    let is_quiet = pending.newest().is_some_and(|newest| newest.elapsed() >= QUIET);
+    if pending.bytes() < inner.options.run_bytes && !is_quiet {
+        return LOOK_EVERY;
+    }
+    drop(pending);
+    let store = Store::without_threads(inner);
+    match store.fold() {
+        Ok(()) => LOOK_EVERY,
+        Err(error) => {
+            let data = store.path().display();
+            tracing::warn!(%data, %error, "index rows could not be merged; they are tried again");
+            PAUSE
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Index rows of blocks that were stored in bulk, as sorted runs in memory until they are merged into their tables.
+//!
+//! In: the index rows of one commit of history. Out: the same rows, in the order of their keys, merged with what the
+//! tables hold. Writing them into the engine's tables one by one costs more than all other work on a block: each is
+//! searched for its place among millions. So a commit writes them as one row of the table `index_runs`, sorted, and
+//! keeps them in memory; `fold` writes many runs into each table at once, past the log (docs/adr/0013). Whoever reads
+//! a table through a view sees both. Counts of wallets do not know of runs: whoever counts adds their rows.
+//! Must not know: what the rows mean.
+
+mod builder;
+mod merge;
+mod pending;
+mod run;
+mod run_rows;
+
+pub use builder::RunBuilder;
+pub use merge::Merged;
+pub use pending::PendingRuns;
+pub use run::{Run, RunTable};
+pub use run_rows::{RunRows, merged_rows};
+
+#[cfg(test)]
+mod tests;
