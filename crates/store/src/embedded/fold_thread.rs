@@ -29,6 +29,7 @@ impl FoldThread {
             while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 pause = look(&inner);
             }
+            fold_last(&inner);
         };
         let thread = std::thread::Builder::new().name("fold".to_owned()).spawn(work)?;
         Ok(FoldThread { stop: Some(stop), thread: Some(thread) })
@@ -42,6 +43,16 @@ impl Drop for FoldThread {
             // It holds the folder until it has ended; whoever opens it next wants it free.
             let _ = thread.join();
         }
+    }
+}
+
+/// So that the next start has nothing to make again.
+fn fold_last(inner: &Weak<Inner>) {
+    let Some(inner) = inner.upgrade() else { return };
+    if inner.health.refusal().is_none()
+        && let Err(error) = Store::without_threads(inner).fold()
+    {
+        tracing::debug!(%error, "index rows are merged by the next start");
     }
 }
 

@@ -19,6 +19,7 @@ use super::read::View;
 use super::runs::PendingRuns;
 use super::segments::{self, Bodies};
 use super::tables::Tables;
+use super::write::runs_again;
 use crate::Error;
 
 /// In front of the names of such folders, in the data folder.
@@ -62,7 +63,8 @@ impl Frozen {
         let tables = Arc::new(Tables::open((&db, &folder.0))?);
         let dictionaries = (&Snapshot::of(&db), &tables.dictionaries);
         let bodies = Arc::new(Bodies::open(&folder.0, dictionaries, CACHE_BYTES)?);
-        let runs = PendingRuns::load(&Snapshot::of(&db), &tables.index_runs)?;
+        let runs = runs_again(&View::without_runs(&db, (&tables, &bodies))?)?;
+        let runs = PendingRuns::new(runs);
         Ok(Some(Frozen { opened: Some((db, tables, bodies, runs)), folder }))
     }
 

@@ -30,9 +30,9 @@ const OPEN_WAIT: Duration = Duration::from_secs(10);
 /// One per process; cheap to clone.
 #[derive(Clone)]
 pub struct Store {
+    /// End with the last handle that has them, and before what they work on.
+    _threads: Option<Arc<(FoldThread, Mender)>>,
     pub inner: Arc<Inner>,
-    /// End with the last handle that has them.
-    _threads: Option<Arc<(Mender, FoldThread)>>,
 }
 
 impl Store {
@@ -67,7 +67,7 @@ impl Store {
             options: options.clone(),
         };
         let inner = Arc::new(inner);
-        let threads = (Mender::start(&inner).map_err(io)?, FoldThread::start(&inner).map_err(io)?);
+        let threads = (FoldThread::start(&inner).map_err(io)?, Mender::start(&inner).map_err(io)?);
         Ok(Store { inner, _threads: Some(Arc::new(threads)) })
     }
 

@@ -19,6 +19,7 @@ use super::segments::{AppendFailure, Bodies, SegmentChange, Segments};
 use super::tables::Tables;
 use super::versions::Versions;
 use super::wallet_changes::WalletChanges;
+use super::write::runs_again;
 use crate::Error;
 use crate::options::Options;
 
@@ -141,10 +142,10 @@ impl OpenDb {
         let bodies = Arc::new(bodies);
         let segments = (&snapshot, &tables.segments);
         let segments = Segments::open(bodies.clone(), segments, options.segment_bytes)?;
-        let runs = PendingRuns::load(&snapshot, &tables.index_runs)?;
         let wallet_changes = Arc::default();
         drop(snapshot);
-        let view = View::new(&db, (&tables, &bodies), (&runs, &wallet_changes))?;
+        let view = View::without_runs(&db, (&tables, &bodies))?;
+        let runs = PendingRuns::new(runs_again(&view)?);
         let mark = mark_of(&db, &view)?;
         drop(view);
         let record = Record::open(path, &mark)

@@ -67,9 +67,9 @@ tables! {
     wallet_txs: Run,
     /// The same for wallets that take part only inside.
     wallet_internal: Run,
-    /// chain, seq → the rows that a commit of history adds to `wallet_txs`, `wallet_internal`, `tx_by_hash` and `log_words`, as
-    /// long as they are not in them.
-    index_runs: Rows,
+    /// chain, seq → the blocks of a commit whose rows of `wallet_txs`, `wallet_internal`, `tx_by_hash` and `log_words` are
+    /// not in these tables yet.
+    index_runs: Small,
     /// chain, address, level, bucket → how many rows of both kinds. Of wallets with many rows only.
     wallet_counts: Index,
     /// chain, generation, number → trades, and the pools whose state changed; absent where nothing

@@ -44,16 +44,33 @@ pub struct View {
 impl View {
     pub fn new(
         db: &Database,
-        (tables, bodies): (&Arc<Tables>, &Arc<Bodies>),
+        parts: (&Arc<Tables>, &Arc<Bodies>),
         (runs, wallet_changes): (&PendingRuns, &Arc<WalletChanges>),
+    ) -> Result<Self, Error> {
+        let snapshot = || runs.snapshot(|| Snapshot::of(db), &parts.0.meta);
+        Self::with_snapshot(snapshot, parts, wallet_changes.clone())
+    }
+
+    /// Of what is in tables alone.
+    pub fn without_runs(
+        db: &Database,
+        parts: (&Arc<Tables>, &Arc<Bodies>),
+    ) -> Result<Self, Error> {
+        Self::with_snapshot(|| Ok(Snapshot::of(db)), parts, Arc::default())
+    }
+
+    fn with_snapshot(
+        snapshot: impl FnOnce() -> Result<Snapshot, Error>,
+        (tables, bodies): (&Arc<Tables>, &Arc<Bodies>),
+        wallet_changes: Arc<WalletChanges>,
     ) -> Result<Self, Error> {
         // Before the snapshot: what it leads to is not removed from here on.
         let reading = bodies.reading();
         Ok(View {
-            snapshot: runs.snapshot(|| Snapshot::of(db), &tables.meta)?,
+            snapshot: snapshot()?,
             tables: tables.clone(),
             bodies: bodies.clone(),
-            wallet_changes: wallet_changes.clone(),
+            wallet_changes,
             _reading: reading,
         })
     }

@@ -2,9 +2,10 @@
 //!
 //! In: the index rows of one commit of history. Out: the same rows, in the order of their keys, merged with what the
 //! tables hold. Writing them into the engine's tables one by one costs more than all other work on a block: each is
-//! searched for its place among millions. So a commit writes them as one row of the table `index_runs`, sorted, and
-//! keeps them in memory; `fold` writes many runs into each table at once, past the log (docs/adr/0013). Whoever reads
-//! a table through a view sees both. Counts of wallets do not know of runs: whoever counts adds their rows.
+//! searched for its place among millions. So a commit sorts them and keeps them in memory, and writes to the table
+//! `index_runs` which blocks they are of: they follow from the blocks, and are made again when the store is opened.
+//! `fold` writes many runs into each table at once, past the log (docs/adr/0013). Whoever reads a table through a view
+//! sees both. Counts of wallets do not know of runs: whoever counts adds their rows.
 //! Must not know: what the rows mean.
 
 mod builder;

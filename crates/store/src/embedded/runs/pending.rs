@@ -30,19 +30,12 @@ pub struct Pending {
 }
 
 impl PendingRuns {
-    pub fn load(snapshot: &Snapshot, table: &Table) -> Result<Self, Error> {
-        let mut runs = Vec::new();
-        for item in snapshot.iter(table) {
-            let (key, bytes) = item.into_inner()?;
-            let run = keys::chain_and_number(&key)
-                .and_then(|(chain, seq)| Run::read(chain, seq, bytes))
-                .ok_or(Error::Broken { what: "run of index rows" })?;
-            runs.push(Arc::new(run));
-        }
+    /// Runs as they were when the store was last open.
+    pub fn new(runs: Vec<Arc<Run>>) -> Self {
         let pending = Pending { runs, gone: Vec::new(), newest: Some(Instant::now()) };
         // Whether a fold of these was cut off is not known.
         let half_folded = Mutex::new(pending.chains().into_iter().collect());
-        Ok(PendingRuns { state: RwLock::new(Arc::new(pending)), half_folded })
+        PendingRuns { state: RwLock::new(Arc::new(pending)), half_folded }
     }
 
     pub fn now(&self) -> Arc<Pending> {
@@ -123,11 +116,12 @@ impl Pending {
     }
 
     /// Whether any run of the chain has blocks in one of the ranges.
-    pub fn may_hold(&self, chain: ChainId, numbers: &[RangeInclusive<u64>]) -> bool {
-        let overlaps = |(low, high): (u64, u64)| {
-            numbers.iter().any(|range| *range.start() <= high && *range.end() >= low)
+    pub fn holds_any(&self, chain: ChainId, numbers: &[RangeInclusive<u64>]) -> bool {
+        let overlaps = |(low, high): &(u64, u64)| {
+            numbers.iter().any(|range| range.start() <= high && range.end() >= low)
         };
-        self.runs.iter().any(|run| run.chain == chain && overlaps(run.numbers))
+        let of_chain = self.runs.iter().filter(|run| run.chain == chain);
+        of_chain.flat_map(|run| run.blocks.ranges()).any(overlaps)
     }
 
     /// None where runs that the snapshot needs are gone: its tables were written since.

@@ -5,14 +5,7 @@ use std::ops::{Bound, Range};
 
 use model::chain::ChainId;
 
-use crate::embedded::engine::Slice;
-
-/// In front of every run, so that another form can be told apart.
-pub(super) const FORM: u8 = 1;
-/// Form, first and last block, then rows and bytes of each table.
-pub(super) const HEADER_BYTES: usize = 1 + 16 + 8 * RunTable::ALL.len();
-/// Where a row ends, relative to the first of its table.
-pub(super) const END_BYTES: usize = 4;
+use crate::coverage::Coverage;
 
 /// A table whose rows may lie in runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +17,6 @@ pub enum RunTable {
 }
 
 impl RunTable {
-    pub const ALL: [RunTable; 4] =
-        [RunTable::WalletTxs, RunTable::WalletInternal, RunTable::TxByHash, RunTable::LogWords];
-
     pub fn of_name(name: &str) -> Option<Self> {
         match name {
             "wallet_txs" => Some(RunTable::WalletTxs),
@@ -62,62 +52,35 @@ pub struct Run {
     pub chain: ChainId,
     /// Of the commit that wrote it.
     pub seq: u64,
-    /// The lowest and the highest block in it.
-    pub numbers: (u64, u64),
-    bytes: Slice,
-    tables: [RowsAt; 4],
+    /// The blocks whose rows it has.
+    pub blocks: Coverage,
+    pub(super) tables: [SortedRows; 4],
 }
 
-/// Where the rows of a table lie in a run.
-#[derive(Clone, Copy, Default)]
-struct RowsAt {
-    rows: usize,
-    ends: usize,
-    data: usize,
+/// Rows of one table, sorted by key.
+#[derive(Default)]
+pub(super) struct SortedRows {
+    /// Each with the length of its key in front.
+    pub data: Vec<u8>,
+    /// Where each of them ends.
+    pub ends: Vec<u32>,
 }
 
 impl Run {
-    /// None where it is not what a builder made.
-    pub fn read(chain: ChainId, seq: u64, bytes: Slice) -> Option<Self> {
-        let mut header = bytes.get(..HEADER_BYTES)?;
-        let (form, rest) = header.split_first()?;
-        header = rest;
-        let mut take = |width: usize| {
-            let (number, rest) = header.split_at_checked(width)?;
-            header = rest;
-            Some(number.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte)))
-        };
-        let numbers = (take(8)?, take(8)?);
-        let mut tables = [RowsAt::default(); 4];
-        let mut at = HEADER_BYTES;
-        for table in RunTable::ALL {
-            let (rows, data_bytes) = (take(4)? as usize, take(4)? as usize);
-            let data = at.checked_add(rows.checked_mul(END_BYTES)?)?;
-            *table.of_mut(&mut tables) = RowsAt { rows, ends: at, data };
-            at = data.checked_add(data_bytes)?;
-        }
-        (*form == FORM && at == bytes.len()).then_some(Run { chain, seq, numbers, bytes, tables })
-    }
-
     pub fn bytes(&self) -> u64 {
-        self.bytes.len() as u64
+        self.tables.iter().map(|rows| (rows.data.len() + 4 * rows.ends.len()) as u64).sum()
     }
 
     pub fn rows(&self, table: RunTable) -> usize {
-        table.of(&self.tables).rows
+        table.of(&self.tables).ends.len()
     }
 
-    /// Key, without its chain, and value. Both are empty where the run is damaged.
+    /// Key, without its chain, and value; both are empty behind the last row.
     pub fn row(&self, table: RunTable, index: usize) -> (&[u8], &[u8]) {
-        let at = table.of(&self.tables);
-        let end_of = |index: usize| {
-            let from = at.ends + index * END_BYTES;
-            let bytes = self.bytes.get(from..from + END_BYTES)?;
-            Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
-        };
+        let SortedRows { data, ends } = table.of(&self.tables);
         let row = || {
-            let start = if index == 0 { 0 } else { end_of(index - 1)? };
-            let row = self.bytes.get(at.data + start..at.data + end_of(index)?)?;
+            let start = index.checked_sub(1).map_or(Some(&0), |before| ends.get(before))?;
+            let row = data.get(*start as usize..*ends.get(index)? as usize)?;
             let (key_bytes, row) = row.split_first()?;
             row.split_at_checked(usize::from(*key_bytes))
         };

@@ -20,7 +20,7 @@ use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::open_db::{ChainAt, OpenDb};
 use crate::embedded::read::View;
-use crate::embedded::runs::{Run, RunBuilder};
+use crate::embedded::runs::RunBuilder;
 use crate::embedded::segments::{PackedBody, Place, SegmentChange};
 use crate::embedded::tables::Tables;
 use crate::embedded::wallet_changes::ChangedPlaces;
@@ -159,11 +159,11 @@ impl<'a> Batch<'a> {
         }
         let in_run = self.is_in_bulk();
         if in_run {
-            self.run.add_block(number);
+            block.add_to_run(chain, &t, &mut self.run);
         }
         block.for_each_index_row(chain, |index, key, value| {
             let table = index.table(&t);
-            if !(in_run && self.add_to_run(table, key, value)) {
+            if !(in_run && table.in_runs().is_some()) {
                 self.put(table, key, value.to_vec());
             }
         });
@@ -171,9 +171,8 @@ impl<'a> Batch<'a> {
         self.put(&t.block_by_hash, by_hash, number.to_be_bytes().to_vec());
         self.put(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number), Vec::new());
         let rows = block.rows;
-        if in_run {
-            self.run_wallets(number, &rows);
-        } else {
+        rows.wallets.iter().for_each(|party| self.changed.add(party.address));
+        if !in_run {
             self.note_wallets(number, &rows, 1);
         }
         if let Some(body) = &rows.body {
@@ -198,6 +197,7 @@ impl<'a> Batch<'a> {
         self.drop_key(&t.block_by_hash, keys::by_hash(chain, block.head.hash));
         self.drop_key(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number));
         self.drop_body(number, view)?;
+        block.rows.wallets.iter().for_each(|party| self.changed.add(party.address));
         self.note_wallets(number, &block.rows, -1);
         for generation in self.generations.written() {
             self.drop_facts(view, generation, number)?;
@@ -233,29 +233,10 @@ impl<'a> Batch<'a> {
     /// Whether index rows go into a run. Near the head they are few, and are soon asked for; with rows that go, their
     /// order matters.
     fn is_in_bulk(&self) -> bool {
-        self.origin != Origin::Head && !self.removes
-    }
-
-    /// False where the row must be written by itself.
-    fn add_to_run(&mut self, table: &Table, key: &[u8], value: &[u8]) -> bool {
-        let without_chain = key.get(size_of::<u64>()..).unwrap_or_default();
-        table.in_runs().is_some_and(|table| self.run.add(table, without_chain, value))
-    }
-
-    fn run_wallets(&mut self, number: u64, rows: &BlockRows) {
-        let t = self.tables.clone();
-        for party in &rows.wallets {
-            self.changed.add(party.address);
-            let table = if party.direct { &t.wallet_txs } else { &t.wallet_internal };
-            let key = keys::wallet(self.chain, party.address, number, party.index);
-            if !self.add_to_run(table, &key, &[]) {
-                self.put(table, key, Vec::new());
-            }
-        }
+        self.origin != Origin::Head && !self.removes && self.run.has_room()
     }
 
     fn note_wallets(&mut self, number: u64, rows: &BlockRows, sign: i8) {
-        rows.wallets.iter().for_each(|party| self.changed.add(party.address));
         self.wallets.extend(rows.wallets.iter().map(|party| WalletRow {
             address: party.address,
             inverted_number: !number,
@@ -360,12 +341,12 @@ impl<'a> Batch<'a> {
         let at = Some(ChainAt { chain, seq, newest });
         self.open.wallet_changes.note(chain, &self.changed, seq);
         let run = std::mem::take(&mut self.run);
+        // Before the write: no snapshot may show a commit whose rows are missing.
         let has_run = !run.is_empty();
         if has_run {
-            let bytes = Slice::from(run.finish());
-            let (table, key) = (self.tables.index_runs.clone(), Slice::from(keys::block(chain, seq)));
-            self.ops.push(Op { table, key, value: Some(bytes.clone()) });
-            let run = Run::read(chain, seq, bytes).ok_or(Error::Broken { what: "run of index rows" })?;
+            let run = run.finish(chain, seq);
+            let table = self.tables.index_runs.clone();
+            self.put(&table, keys::block(chain, seq), pack_coverage(&run.blocks));
             self.open.runs.push(Arc::new(run));
         }
         let written = inner.write_bodies(self.ops, self.segments, durability, at);

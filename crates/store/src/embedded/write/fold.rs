@@ -52,7 +52,7 @@ impl Store {
         numbers: &[RangeInclusive<u64>],
     ) -> Result<MutexGuard<'_, ()>, Error> {
         let one_at_a_time = self.one_at_a_time();
-        if !self.inner.database()?.runs.now().may_hold(chain, numbers) {
+        if !self.inner.database()?.runs.now().holds_any(chain, numbers) {
             return Ok(one_at_a_time);
         }
         drop(one_at_a_time);
@@ -140,7 +140,7 @@ fn write_table(
     let mut full_key = Vec::with_capacity(64);
     table.bulk_load(|put| {
         let Some((key, value)) = rows.next() else { return Ok(false) };
-        // The engine wants rising keys; no two runs have the same, unless one of them is damaged.
+        // The engine wants rising keys; no two runs have the same, since no two have the same block.
         if rows.peek().is_some_and(|(next, _)| *next <= key) {
             return Err(Error::Broken { what: "run of index rows" });
         }

@@ -4,6 +4,7 @@ use model::chain::ChainId;
 
 use super::block_rows::PackedBlock;
 use crate::embedded::engine::Table;
+use crate::embedded::runs::{RunBuilder, RunTable};
 use crate::embedded::keys;
 use crate::embedded::tables::Tables;
 
@@ -28,6 +29,25 @@ impl BlockIndex {
 }
 
 impl PackedBlock {
+    /// Adds all its rows of tables that may lie in runs.
+    pub fn add_to_run(&self, chain: ChainId, tables: &Tables, run: &mut RunBuilder) {
+        run.add_block(self.head.number);
+        let mut add = |table: Option<RunTable>, key: &[u8], value: &[u8]| {
+            let without_chain = key.get(size_of::<u64>()..).unwrap_or_default();
+            if let Some(table) = table {
+                run.add(table, without_chain, value);
+            }
+        };
+        self.for_each_index_row(chain, |index, key, value| {
+            add(index.table(tables).in_runs(), key, value);
+        });
+        for (address, index, direct) in self.rows.parties() {
+            let table = if direct { &tables.wallet_txs } else { &tables.wallet_internal };
+            let key = keys::wallet(chain, address, self.head.number, index);
+            add(table.in_runs(), &key, &[]);
+        }
+    }
+
     /// Gives index, key and value of each row.
     pub fn for_each_index_row(
         &self,

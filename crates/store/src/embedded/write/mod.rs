@@ -14,12 +14,14 @@ mod generation;
 mod index_rows;
 mod pools;
 mod prune;
+mod runs_again;
 
 use model::chain::ChainId;
 use model::facts::Facts;
 
 pub use block_rows::{PackedBlock, body_rows, prepare};
 pub use index_rows::BlockIndex;
+pub use runs_again::runs_again;
 
 use super::engine::Durability;
 use super::open::Store;
