@@ -39,7 +39,7 @@ impl Options {
             create: true,
             free_bytes_min: None,
             segment_bytes: 128 << 20,
-            run_bytes: 32 << 20,
+            run_bytes: 64 << 20,
             commit_stall: Duration::from_secs(60),
         }
     }

@@ -158,10 +158,10 @@ impl Store {
         }
     }
 
-    /// Everything written so far is on disk when this returns.
+    /// Everything written so far is on disk when this returns, and leaves nothing to be done by the next start.
     pub async fn flush(&self) -> Result<(), Error> {
         match &self.engine {
-            Engine::Embedded(store) => store.run(|store| store.persist()).await,
+            Engine::Embedded(store) => store.run(|store| store.settle()).await,
         }
     }
 

@@ -265,8 +265,7 @@ impl Snapshot {
             Bound::Included(key) | Bound::Excluded(key) => key.as_ref().to_vec(),
             Bound::Unbounded => Vec::new(),
         };
-        let bounds =
-            (range.start_bound().map(AsRef::as_ref), range.end_bound().map(AsRef::as_ref));
+        let bounds = (range.start_bound().map(AsRef::as_ref), range.end_bound().map(AsRef::as_ref));
         let runs = RunRows::new(&self.runs, table.in_runs, |run, of| run.rows_in(of, bounds));
         items(table, from, self.tables.range(&table.keyspace, range), runs)
     }

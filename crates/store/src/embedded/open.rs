@@ -148,7 +148,15 @@ impl Store {
         done
     }
 
+    /// The same, with all index rows in their tables.
+    pub fn settle(&self) -> Result<(), Error> {
+        let folded = self.fold();
+        self.persist()?;
+        folded
+    }
+
     pub fn compact(&self) -> Result<(), Error> {
+        self.fold()?;
         let done = self.inner.writes(OpenDb::compact);
         self.inner.measure();
         done

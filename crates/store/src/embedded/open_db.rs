@@ -125,7 +125,7 @@ impl OpenDb {
             .cache_size(options.cache_bytes - frames_cache_bytes)
             .manual_journal_persist(true)
             // What is read again at the next start: a second or two of work.
-            .max_journaling_size(256 << 20)
+            .max_journaling_size(64 << 20)
             // Lives for minutes; the disk takes it faster than it can be packed.
             .journal_compression(CompressionType::None)
             .worker_threads(workers())

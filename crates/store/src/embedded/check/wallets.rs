@@ -30,7 +30,8 @@ impl ChainCheck<'_> {
         for row in self.view.all_wallet_counts(&keys::chain(self.chain)) {
             let (key, count) = row?;
             if keys::is_total(&key) {
-                is_counted = count.is_many() && self.view.snapshot.get(&t.wallet_counts, &key)?.is_some();
+                is_counted =
+                    count.is_many() && self.view.snapshot.get(&t.wallet_counts, &key)?.is_some();
             }
             if is_counted {
                 sum.add(&key, &count.pack());

@@ -14,9 +14,6 @@ impl Count {
     }
 
     pub(crate) fn unpack(mut input: &[u8]) -> Option<Self> {
-        Some(Count {
-            direct: take_varint(&mut input)?,
-            internal: take_varint(&mut input)?,
-        })
+        Some(Count { direct: take_varint(&mut input)?, internal: take_varint(&mut input)? })
     }
 }

@@ -52,10 +52,7 @@ impl View {
     }
 
     /// Of what is in tables alone.
-    pub fn without_runs(
-        db: &Database,
-        parts: (&Arc<Tables>, &Arc<Bodies>),
-    ) -> Result<Self, Error> {
+    pub fn without_runs(db: &Database, parts: (&Arc<Tables>, &Arc<Bodies>)) -> Result<Self, Error> {
         Self::with_snapshot(|| Ok(Snapshot::of(db)), parts, Arc::default())
     }
 

@@ -79,7 +79,9 @@ impl View {
         if q.from_block > q.to_block {
             return Ok(0);
         }
-        let total = self.snapshot.get(&self.tables.wallet_counts, keys::count(q.chain, q.address, TOTAL, 0))?;
+        let total = self
+            .snapshot
+            .get(&self.tables.wallet_counts, keys::count(q.chain, q.address, TOTAL, 0))?;
         let Some(total) = total else {
             return may_block(|| self.count_rows(q));
         };
@@ -102,7 +104,8 @@ impl View {
 
     fn count_in_runs(&self, q: &WalletQuery) -> u64 {
         let range = rows_of(q);
-        let bounds = (Bound::Included(range.start().as_slice()), Bound::Included(range.end().as_slice()));
+        let bounds =
+            (Bound::Included(range.start().as_slice()), Bound::Included(range.end().as_slice()));
         let internal = q.with_internal.then_some(RunTable::WalletInternal);
         let runs = self.snapshot.runs().iter().filter(|run| run.chain == q.chain);
         let rows = runs.map(|run| {

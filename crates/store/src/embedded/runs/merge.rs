@@ -46,7 +46,8 @@ impl<I: DoubleEndedIterator<Item = Row>> Iterator for Merged<I> {
 
 impl<I: DoubleEndedIterator<Item = Row>> DoubleEndedIterator for Merged<I> {
     fn next_back(&mut self) -> Option<Row> {
-        let last = self.last.take().or_else(|| self.table.next_back()).or_else(|| self.first.take());
+        let last =
+            self.last.take().or_else(|| self.table.next_back()).or_else(|| self.first.take());
         let Some(Ok((key, value))) = last else {
             return last.or_else(|| self.runs.take_last().map(Ok));
         };

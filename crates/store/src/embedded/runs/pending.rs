@@ -1,8 +1,8 @@
 //! The runs that are not in their tables yet.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use model::chain::ChainId;
@@ -79,11 +79,7 @@ impl PendingRuns {
     }
 
     /// A snapshot with the runs that its tables do not have.
-    pub fn snapshot(
-        &self,
-        take: impl Fn() -> Snapshot,
-        meta: &Table,
-    ) -> Result<Snapshot, Error> {
+    pub fn snapshot(&self, take: impl Fn() -> Snapshot, meta: &Table) -> Result<Snapshot, Error> {
         loop {
             let snapshot = take();
             let pending = self.now();

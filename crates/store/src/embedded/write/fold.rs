@@ -184,3 +184,7 @@ fn wallet_row(key: &[u8]) -> Option<(Address, u64)> {
     let address = key.first_chunk::<20>()?;
     Some((Address::from(*address), keys::place_at_end(key)?.0))
 }
+
+#[cfg(test)]
+#[path = "fold_tests.rs"]
+mod tests;

@@ -4,8 +4,8 @@ use model::chain::ChainId;
 
 use super::block_rows::PackedBlock;
 use crate::embedded::engine::Table;
-use crate::embedded::runs::{RunBuilder, RunTable};
 use crate::embedded::keys;
+use crate::embedded::runs::{RunBuilder, RunTable};
 use crate::embedded::tables::Tables;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

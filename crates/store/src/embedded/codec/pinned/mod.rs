@@ -207,7 +207,8 @@ fn tokens_counts_and_coverage_have_the_bytes_they_always_had() {
     let count = Count { direct: 5, internal: 70_000 };
     assert_pinned("count", &count.pack());
     assert_eq!(Count::unpack(&count.pack()), Some(count));
-    let before_format_6 = [5, 0xf0, 0xa2, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
+    let before_format_6 =
+        [5, 0xf0, 0xa2, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
     assert_eq!(Count::unpack(&before_format_6), Some(count));
 
     let mut coverage = Coverage::default();
