@@ -1,4 +1,4 @@
-//! (k) Ways to keep what never changes of a block, side by side on the same rows: tables of the engine as they are,
+//! (l) Ways to keep what never changes of a block, side by side on the same rows: tables of the engine as they are,
 //! the engine's own separation of keys and values, the same with values that we pack, and append-only files that the
 //! engine only leads to. Real blocks are written again and again under other numbers: history downwards, and now
 //! and then a block at the head, as a server does. What counts is what it costs: processor, bytes written, bytes left.

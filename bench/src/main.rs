@@ -95,28 +95,11 @@ enum Command {
         #[arg(long)]
         headwater: PathBuf,
     },
-    /// (j) Rows of real blocks: how small they become, and what that costs
+    /// (k) Rows of real blocks: how small they become, and what that costs
     Packing,
-    /// (l) Ingest that lasts, in tenths, against cryo; then reads from what is there
-    Sustained {
-        #[arg(long)]
-        headwater: PathBuf,
-        /// The rig's generator, and the folder of a chain that it made
-        #[arg(long)]
-        synthchain: PathBuf,
-        #[arg(long)]
-        chain: PathBuf,
-        #[arg(long)]
-        cryo_python: Option<PathBuf>,
-        #[arg(long, default_value_t = 100_000)]
-        blocks: u64,
-        #[arg(long)]
-        traces: bool,
-        /// Where the store lies
-        #[arg(long, default_value = ".")]
-        folder: PathBuf,
-    },
-    /// (k) Ways to lay out what never changes of a block
+    /// (m) Ingest that lasts, in tenths, against cryo; then reads from what is there
+    Sustained(sustained::Arguments),
+    /// (l) Ways to lay out what never changes of a block
     Layout {
         #[arg(long, default_value = ".")]
         folder: PathBuf,
@@ -203,29 +186,7 @@ fn main() -> Result<()> {
             Command::Trades { headwater, huge } => trades::run(&headwater, huge).await,
             Command::Latency { headwater, blocks } => head_latency::run(&headwater, blocks).await,
             Command::Decode { rounds } => decode_rate::run(rounds),
-            Command::Sustained {
-                headwater,
-                synthchain,
-                chain,
-                cryo_python,
-                blocks,
-                traces,
-                folder,
-            } => {
-                let (node, _generator) = ingest_rate::generator(&synthchain, &chain).await?;
-                let txs_per_block = ingest_rate::TXS_PER_BLOCK;
-                let traces = if traces { "auto" } else { "off" };
-                sustained::run(&sustained::Options {
-                    headwater,
-                    node,
-                    blocks,
-                    txs_per_block,
-                    traces,
-                    cryo_python,
-                    folder,
-                })
-                .await
-            }
+            Command::Sustained(arguments) => sustained::run(arguments).await,
             Command::Packing => packing::run(),
             Command::Layout { folder, blocks } => layout::run(&folder, blocks),
             Command::Price { headwater } => price::run(&headwater).await,

@@ -1,4 +1,4 @@
-//! (j) How small a block's rows become, and what packing and unpacking costs: row by row and in frames, with and
+//! (k) How small a block's rows become, and what packing and unpacking costs: row by row and in frames, with and
 //! without a dictionary. Dictionaries are trained on other blocks than those that are measured.
 
 use std::io::Read;
@@ -157,8 +157,11 @@ fn pack(frames: &[Vec<u8>], dictionary: Option<&[u8]>, level: i32) -> Result<Cos
     Ok(cost)
 }
 
-/// Rows of neighbouring blocks and of others, and how many transactions the first have.
-pub fn recorded() -> Result<Option<([Rows; 3], [Rows; 3], usize)>> {
+/// Rows of neighbouring blocks and of others, by kind, and how many transactions the first have.
+pub type Recorded = ([Rows; 3], [Rows; 3], usize);
+
+/// None where there are no recorded blocks.
+pub fn recorded() -> Result<Option<Recorded>> {
     let Some(fixtures) = testkit::fixtures::fixtures_dir() else {
         testkit::fixtures::skip("packing real blocks");
         return Ok(None);

@@ -1,4 +1,4 @@
-//! (l) Ingest that lasts: millions of transactions into one store, looked at in tenths, with cryo extracting slices of
+//! (m) Ingest that lasts: millions of transactions into one store, looked at in tenths, with cryo extracting slices of
 //! the same blocks from the same node in between; then pages, lookups and a new start on what is there.
 //!
 //! While cryo has its turn the server stands still (SIGSTOP), so that neither takes the processor from the other.
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::ingest_rate::{blocks_stored, extract_range};
+use crate::ingest_rate::{TXS_PER_BLOCK, blocks_stored, extract_range, generator};
 use crate::process::{Server, folder_bytes, resident_mib, serve};
 use crate::{say, sustained_reads};
 
@@ -16,16 +16,35 @@ const PARTS: u64 = 10;
 /// Blocks that cryo extracts after each tenth.
 const SLICE_BLOCKS: u64 = 300;
 
-pub struct Options {
-    pub headwater: PathBuf,
-    pub node: String,
-    pub blocks: u64,
-    pub txs_per_block: u64,
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[arg(long)]
+    headwater: PathBuf,
+    /// The rig's generator, and the folder of a chain that it made
+    #[arg(long)]
+    synthchain: PathBuf,
+    #[arg(long)]
+    chain: PathBuf,
+    #[arg(long)]
+    cryo_python: Option<PathBuf>,
+    #[arg(long, default_value_t = 100_000)]
+    blocks: u64,
+    #[arg(long)]
+    traces: bool,
+    /// Where the store lies
+    #[arg(long, default_value = ".")]
+    folder: PathBuf,
+}
+
+struct Options {
+    headwater: PathBuf,
+    node: String,
+    blocks: u64,
+    txs_per_block: u64,
     /// As the configuration takes it.
-    pub traces: &'static str,
-    pub cryo_python: Option<PathBuf>,
-    /// Where the store lies, which should be on the disk that is meant.
-    pub folder: PathBuf,
+    traces: &'static str,
+    cryo_python: Option<PathBuf>,
+    folder: PathBuf,
 }
 
 /// One tenth.
@@ -40,11 +59,20 @@ struct Part {
     cryo_blocks_s: Option<f64>,
 }
 
-pub async fn run(options: &Options) -> Result<()> {
+pub async fn run(arguments: Arguments) -> Result<()> {
+    let Arguments { headwater, synthchain, chain, cryo_python, blocks, traces, folder } = arguments;
+    let (node, _generator) = generator(&synthchain, &chain).await?;
+    let traces = if traces { "auto" } else { "off" };
+    let txs_per_block = TXS_PER_BLOCK;
+    let options = Options { headwater, node, blocks, txs_per_block, traces, cryo_python, folder };
+    measure_all(&options).await
+}
+
+async fn measure_all(options: &Options) -> Result<()> {
     let folder = tempfile::tempdir_in(&options.folder)?;
     let txs = options.blocks * options.txs_per_block;
     say(&format!(
-        "(l) sustained ingest of {} blocks, {txs} transactions, traces {}; {}",
+        "(m) sustained ingest of {} blocks, {txs} transactions, traces {}; {}",
         options.blocks,
         options.traces,
         load()

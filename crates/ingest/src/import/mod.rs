@@ -64,7 +64,6 @@ pub enum ImportEvent<'a> {
 pub type EventFn<'a> = &'a (dyn Fn(ImportEvent) + Send + Sync);
 
 /// What readers hand to the writer.
-#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 enum FromReader {
     Block(Box<PreparedBlock>),
     Refused(Refusal),

@@ -30,7 +30,7 @@ impl View {
             _ => direct.next(),
         })
         .peekable();
-        let mut wallet = move || -> Option<Result<Vec<KeyAndCount>, Error>> {
+        let wallet = move || -> Option<Result<Vec<KeyAndCount>, Error>> {
             let (chain, address, number, delta) = match rows.next()? {
                 Ok(row) => row,
                 Err(error) => return Some(Err(error)),
@@ -45,7 +45,7 @@ impl View {
             }
             Some(counts_of(chain, address, &buckets))
         };
-        std::iter::from_fn(move || wallet()).flat_map(|counts| match counts {
+        std::iter::from_fn(wallet).flat_map(|counts| match counts {
             Ok(counts) => counts.into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error)],
         })

@@ -179,7 +179,7 @@ mod tests {
     fn rows(seed: u8, groups: &[u32], bytes: usize) -> Vec<(u32, Vec<u8>)> {
         let row = |group: u32| {
             let own = (group as u8).wrapping_mul(31).wrapping_add(seed);
-            let at = |i: usize| if i % 3 == 0 { own.wrapping_add(i as u8) } else { seed };
+            let at = |i: usize| if i.is_multiple_of(3) { own.wrapping_add(i as u8) } else { seed };
             (group, (0..bytes).map(at).collect())
         };
         groups.iter().map(|group| row(*group)).collect()
