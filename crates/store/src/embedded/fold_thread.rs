@@ -29,7 +29,6 @@ impl FoldThread {
             while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 pause = look(&inner);
             }
-            fold_last(&inner);
         };
         let thread = std::thread::Builder::new().name("fold".to_owned()).spawn(work)?;
         Ok(FoldThread { stop: Some(stop), thread: Some(thread) })
@@ -46,23 +45,15 @@ impl Drop for FoldThread {
     }
 }
 
-/// So that the next start has nothing to make again.
-fn fold_last(inner: &Weak<Inner>) {
-    let Some(inner) = inner.upgrade() else { return };
-    if inner.health.refusal().is_none()
-        && let Err(error) = Store::without_threads(inner).fold()
-    {
-        tracing::debug!(%error, "index rows are merged by the next start");
-    }
-}
-
 /// Says when to look again.
 fn look(inner: &Weak<Inner>) -> Duration {
     let Some(inner) = inner.upgrade() else { return LOOK_EVERY };
     let Ok(open) = inner.database() else { return LOOK_EVERY };
     let pending = open.runs.now();
     drop(open);
-    let is_quiet = pending.newest().is_some_and(|newest| newest.elapsed() >= QUIET);
+    // A bulk load says itself when it ends.
+    let may_be_quiet = inner.options.durable;
+    let is_quiet = may_be_quiet && pending.newest().is_some_and(|newest| newest.elapsed() >= QUIET);
     if pending.bytes() < inner.options.run_bytes && !is_quiet {
         return LOOK_EVERY;
     }

@@ -53,6 +53,14 @@ pub fn repair(
         }
         other => other?,
     };
+    if !report.steps.is_empty() {
+        report.steps.extend(match store.sweep_indexes() {
+            Ok(0) => None,
+            Ok(rows) => Some(format!("{rows} index rows of blocks that are lost were removed")),
+            // The check below tells more.
+            Err(error) => Some(format!("index rows of lost blocks may be left: {error}")),
+        });
+    }
     report.lost = lost(&store, mark.as_ref())?;
     report.check = store.check(progress)?;
     Ok(report)

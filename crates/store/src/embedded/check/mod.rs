@@ -97,19 +97,11 @@ impl ChainCheck<'_> {
 /// Every chain of which there is any row.
 fn chains_of(view: &View) -> Result<BTreeSet<ChainId>, Error> {
     let t = &view.tables;
-    let mut chains = BTreeSet::new();
+    let mut chains = Vec::new();
     for table in [&t.coverage, &t.headers, &t.bodies, &t.wallet_txs, &t.wallet_counts, &t.journal] {
-        let mut from = Some(0u64);
-        while let Some(at) = from {
-            let mut rows = view.snapshot.range(table, at.to_be_bytes().to_vec()..);
-            let Some(key) = rows.next().map(|item| item.key()).transpose()? else { break };
-            let Some((chain, _)) = key.split_first_chunk::<8>() else { break };
-            let chain = u64::from_be_bytes(*chain);
-            chains.insert(ChainId(chain));
-            from = chain.checked_add(1);
-        }
+        view.chains_of(table, &mut chains)?;
     }
-    Ok(chains)
+    Ok(chains.into_iter().collect())
 }
 
 /// What belongs to no block: tokens, keys of users, rows of readers, and what the store knows of itself.

@@ -82,6 +82,9 @@ impl Store {
             let _one_at_a_time = held.is_none().then(|| self.one_at_a_time());
             open.runs.begin_fold(chain);
         }
+        // What is in a table is on disk at once; the blocks that it leads to must not be lost after it.
+        self.inner.space.check()?;
+        self.persist()?;
         let changes = write_tables(&open.tables, chain, &runs)?;
         let _one_at_a_time = held.is_none().then(|| self.one_at_a_time());
         let view = self.view()?;

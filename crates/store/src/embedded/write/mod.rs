@@ -15,6 +15,7 @@ mod index_rows;
 mod pools;
 mod prune;
 mod runs_again;
+mod sweep_indexes;
 
 use model::chain::ChainId;
 use model::facts::Facts;
