@@ -1,12 +1,11 @@
 //! Has runs of index rows written into their tables once there are enough of them, or no more come.
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::inner::Inner;
 use super::open::Store;
+use super::worker_thread::WorkerThread;
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Runs that nothing was added to for so long are folded, however small they are.
@@ -14,35 +13,9 @@ const QUIET: Duration = Duration::from_secs(10);
 /// After a failure. The store itself says what is wrong with it.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Ends when it is dropped.
-pub struct FoldThread {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl FoldThread {
-    pub fn start(inner: &Arc<Inner>) -> std::io::Result<Self> {
-        let (stop, stopped) = channel();
-        let inner = Arc::downgrade(inner);
-        let work = move || {
-            let mut pause = LOOK_EVERY;
-            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                pause = look(&inner);
-            }
-        };
-        let thread = std::thread::Builder::new().name("fold".to_owned()).spawn(work)?;
-        Ok(FoldThread { stop: Some(stop), thread: Some(thread) })
-    }
-}
-
-impl Drop for FoldThread {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // It holds the folder until it has ended; whoever opens it next wants it free.
-            let _ = thread.join();
-        }
-    }
+pub fn start(inner: &Arc<Inner>) -> std::io::Result<WorkerThread> {
+    let inner = Arc::downgrade(inner);
+    WorkerThread::start("fold", LOOK_EVERY, move || look(&inner))
 }
 
 /// Says when to look again.

@@ -67,11 +67,7 @@ impl Inner {
         durability: Durability,
         at: Option<ChainAt>,
     ) -> Result<(), Error> {
-        let checked = self.space.check();
-        self.health.set_full(checked.as_ref().err());
-        checked?;
-        // A store that was opened for a bulk load waits for nothing.
-        let durability = if self.options.durable { durability } else { Durability::Later };
+        let durability = self.may_write(durability)?;
         self.writes(|open| open.write(ops, durability, at))
     }
 
@@ -83,11 +79,16 @@ impl Inner {
         durability: Durability,
         at: Option<ChainAt>,
     ) -> Result<(), Error> {
+        let durability = self.may_write(durability)?;
+        self.writes(|open| open.write_bodies(ops, change, durability, at))
+    }
+
+    /// Whether there is room, and what is waited for: a store that was opened for a bulk load waits for nothing.
+    pub fn may_write(&self, durability: Durability) -> Result<Durability, Error> {
         let checked = self.space.check();
         self.health.set_full(checked.as_ref().err());
         checked?;
-        let durability = if self.options.durable { durability } else { Durability::Later };
-        self.writes(|open| open.write_bodies(ops, change, durability, at))
+        Ok(if self.options.durable { durability } else { Durability::Later })
     }
 
     pub fn writes(

@@ -6,15 +6,14 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::engine;
 use super::health::{HealthNews, WriteProblem};
 use super::inner::Inner;
 use super::open_db::OpenDb;
+use super::worker_thread::WorkerThread;
 use crate::Error;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -31,35 +30,12 @@ const TRIES_MAX: u32 = 8;
 const PROBE_FILES: usize = 32;
 const PROBE_BYTES: usize = 64 << 10;
 
-/// A thread of its own, so that it also runs where nobody asks for anything. Ends when it is dropped.
-pub struct Mender {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Mender {
-    pub fn start(inner: &Arc<Inner>) -> std::io::Result<Self> {
-        let (stop, stopped) = channel();
-        let inner = inner.clone();
-        let work = move || {
-            let mut tries = Tries::default();
-            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                inner.look(&mut tries);
-            }
-        };
-        let thread = std::thread::Builder::new().name("store".to_owned()).spawn(work)?;
-        Ok(Mender { stop: Some(stop), thread: Some(thread) })
-    }
-}
-
-impl Drop for Mender {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // It holds the folder until it has ended; whoever opens it next wants it free.
-            let _ = thread.join();
-        }
-    }
+pub fn start(inner: &Arc<Inner>) -> std::io::Result<WorkerThread> {
+    let (inner, mut tries) = (inner.clone(), Tries::default());
+    WorkerThread::start("store", LOOK_EVERY, move || {
+        inner.look(&mut tries);
+        LOOK_EVERY
+    })
 }
 
 #[derive(Default)]

@@ -46,6 +46,7 @@ mod upgrade;
 mod versions;
 mod wallet_changes;
 mod wallet_counts;
+mod worker_thread;
 mod write;
 
 pub use open::Store;

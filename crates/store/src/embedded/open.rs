@@ -10,14 +10,15 @@ use tokio::sync::watch;
 
 use super::announcements::Announcements;
 use super::engine::{Durability, Op, Slice, Table};
-use super::fold_thread::FoldThread;
+use super::fold_thread;
 use super::folder::{self, Space};
 use super::health::Health;
 use super::inner::Inner;
-use super::mend::Mender;
+use super::mend;
 use super::open_db::OpenDb;
 use super::read::View;
 use super::upgrade;
+use super::worker_thread::WorkerThread;
 use crate::Error;
 use crate::options::{Options, UpgradeProgress};
 use crate::write_state::WriteState;
@@ -31,7 +32,7 @@ const OPEN_WAIT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct Store {
     /// End with the last handle that has them, and before what they work on.
-    _threads: Option<Arc<(FoldThread, Mender)>>,
+    _threads: Option<Arc<[WorkerThread; 2]>>,
     pub inner: Arc<Inner>,
 }
 
@@ -67,7 +68,7 @@ impl Store {
             options: options.clone(),
         };
         let inner = Arc::new(inner);
-        let threads = (FoldThread::start(&inner).map_err(io)?, Mender::start(&inner).map_err(io)?);
+        let threads = [fold_thread::start(&inner).map_err(io)?, mend::start(&inner).map_err(io)?];
         Ok(Store { inner, _threads: Some(Arc::new(threads)) })
     }
 

@@ -74,8 +74,13 @@ impl PendingRuns {
         self.half_folded.lock().unwrap_or_else(PoisonError::into_inner).contains(&chain)
     }
 
-    pub fn begin_fold(&self, chain: ChainId) {
-        self.half_folded.lock().unwrap_or_else(PoisonError::into_inner).insert(chain);
+    /// The runs of the chain that are to be folded: all that there are.
+    pub fn begin_fold(&self, chain: ChainId) -> Vec<Arc<Run>> {
+        let runs = self.now().of_chain(chain);
+        if !runs.is_empty() {
+            self.half_folded.lock().unwrap_or_else(PoisonError::into_inner).insert(chain);
+        }
+        runs
     }
 
     /// A snapshot with the runs that its tables do not have.

@@ -40,7 +40,7 @@ impl Store {
         let _one_fold = self.one_fold();
         let pending = self.inner.database()?.runs.now();
         for chain in pending.chains() {
-            self.fold_chain(chain, pending.of_chain(chain), None)?;
+            self.fold_chain(chain, None)?;
         }
         Ok(())
     }
@@ -58,8 +58,7 @@ impl Store {
         drop(one_at_a_time);
         let _one_fold = self.one_fold();
         let one_at_a_time = self.one_at_a_time();
-        let pending = self.inner.database()?.runs.now();
-        self.fold_chain(chain, pending.of_chain(chain), Some(&one_at_a_time))?;
+        self.fold_chain(chain, Some(&one_at_a_time))?;
         Ok(one_at_a_time)
     }
 
@@ -69,21 +68,17 @@ impl Store {
         if self.inner.database()?.runs.now().bytes() > max { self.fold() } else { Ok(()) }
     }
 
-    fn fold_chain(
-        &self,
-        chain: ChainId,
-        runs: Vec<Arc<Run>>,
-        held: Option<&MutexGuard<'_, ()>>,
-    ) -> Result<(), Error> {
-        let Some(newest) = runs.last().map(|run| run.seq) else { return Ok(()) };
+    fn fold_chain(&self, chain: ChainId, held: Option<&MutexGuard<'_, ()>>) -> Result<(), Error> {
         let open = self.inner.database()?;
-        {
-            // No wallet begins to be counted by rows that are about to be counted here.
+        let runs = {
+            // No run is taken whose commit is still being written, and from here on no wallet begins to be counted
+            // by rows that are about to be counted below.
             let _one_at_a_time = held.is_none().then(|| self.one_at_a_time());
-            open.runs.begin_fold(chain);
-        }
+            open.runs.begin_fold(chain)
+        };
+        let Some(newest) = runs.last().map(|run| run.seq) else { return Ok(()) };
         // What is in a table is on disk at once; the blocks that it leads to must not be lost after it.
-        self.inner.space.check()?;
+        self.inner.may_write(Durability::Disk)?;
         self.persist()?;
         let changes = write_tables(&open.tables, chain, &runs)?;
         let _one_at_a_time = held.is_none().then(|| self.one_at_a_time());

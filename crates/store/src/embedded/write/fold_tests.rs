@@ -68,8 +68,7 @@ fn a_fold_that_is_cut_off_counts_nothing_twice() {
     let store = Store::open(&options("cut"), &|_| ()).unwrap();
     commit(&store, &sim, Origin::History, 0, 15);
     let open = store.inner.database().unwrap();
-    open.runs.begin_fold(CHAIN);
-    let runs = open.runs.now().of_chain(CHAIN);
+    let runs = open.runs.begin_fold(CHAIN);
     write_tables(&open.tables, CHAIN, &runs).unwrap();
     drop(open);
     commit(&store, &sim, Origin::Head, 15, 21);
