@@ -163,15 +163,15 @@ fn options(shape: Shape) -> KeyspaceCreateOptions {
         Shape::Rows => options
             .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
             .filter_policy(bits(8.0))
-            .max_memtable_size(64 << 20),
+            .max_memtable_size(16 << 20),
         Shape::Index => options
             .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
             .filter_policy(bits(10.0))
-            .max_memtable_size(32 << 20),
+            .max_memtable_size(16 << 20),
         Shape::Run => options
             .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
             .filter_policy(FilterPolicy::disabled())
-            .max_memtable_size(32 << 20),
+            .max_memtable_size(16 << 20),
         Shape::Small => options.max_memtable_size(8 << 20),
     }
 }
