@@ -10,15 +10,6 @@ use crate::embedded::keys;
 
 const BROKEN: Error = Error::Broken { what: "count of a wallet" };
 
-/// Where the rows of a change are while counts are written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum RowsAre {
-    /// In the same batch.
-    Written,
-    /// In their tables already.
-    Stored,
-}
-
 impl Batch<'_> {
     /// `rows` are all of one wallet.
     pub(super) fn write_counts(&mut self, rows: &[WalletRow]) -> Result<(), Error> {
@@ -30,13 +21,13 @@ impl Batch<'_> {
             }
             changes
         };
-        if self.total_of(address)?.is_some() {
-            return self.change_counts(address, &changes());
+        if let Some(total) = self.total_of(address)? {
+            return self.change_counts(address, total, &changes());
         }
         // Rows of a run that is on its way into its table would be counted now and when it has arrived.
         let may_count = !self.removes && !self.open.runs.is_half_folded(self.chain);
         if rows.len() >= MANY_AT_ONCE && may_count {
-            return self.begin_to_count(address, changes(), RowsAre::Written);
+            return self.begin_to_count(address, changes());
         }
         Ok(())
     }
@@ -47,14 +38,14 @@ impl Batch<'_> {
         row.map(|row| Count::unpack(&row).ok_or(BROKEN)).transpose()
     }
 
-    /// Of a wallet that is counted.
+    /// Of a wallet that is counted, and had this total.
     pub(super) fn change_counts(
         &mut self,
         address: Address,
+        total: Count,
         changes: &Buckets,
     ) -> Result<(), Error> {
-        let old = self.total_of(address)?.ok_or(BROKEN)?;
-        let new = old.changed_by(changes.total()).ok_or(BROKEN)?;
+        let new = total.changed_by(changes.total()).ok_or(BROKEN)?;
         if !new.is_many() {
             return self.drop_counts(address);
         }
@@ -72,17 +63,10 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// If it has enough rows by now.
-    pub(super) fn begin_to_count(
-        &mut self,
-        address: Address,
-        changes: Buckets,
-        rows_are: RowsAre,
-    ) -> Result<(), Error> {
+    /// If it has enough rows by now: those in its tables, and those that this batch adds to them.
+    pub(super) fn begin_to_count(&mut self, address: Address, added: Buckets) -> Result<(), Error> {
         let mut all = self.stored_rows(address)?;
-        if rows_are == RowsAre::Written {
-            all.extend(changes);
-        }
+        all.extend(added);
         let total = Count::default().changed_by(all.total()).ok_or(BROKEN)?;
         if total.is_many() {
             self.put_count(&keys::count(self.chain, address, TOTAL, 0), total);

@@ -12,7 +12,6 @@ use alloy_primitives::map::HashMap;
 use model::chain::ChainId;
 
 use super::batch::Batch;
-use super::counting::RowsAre;
 use crate::Error;
 use crate::embedded::counts::{Buckets, Delta, MANY_AT_ONCE, TOTAL};
 use crate::embedded::engine::{Durability, Table};
@@ -102,10 +101,10 @@ impl Batch<'_> {
         let mut changes: Vec<_> = changes.0.into_iter().collect();
         changes.sort_by_key(|(address, _)| *address);
         for (address, (buckets, rows)) in changes {
-            if self.total_of(address)?.is_some() {
-                self.change_counts(address, &buckets)?;
+            if let Some(total) = self.total_of(address)? {
+                self.change_counts(address, total, &buckets)?;
             } else if rows >= MANY_AT_ONCE {
-                self.begin_to_count(address, buckets, RowsAre::Stored)?;
+                self.begin_to_count(address, Buckets::default())?;
             }
         }
         Ok(())
