@@ -14,7 +14,7 @@ use crate::progress_bar::Bar;
 pub fn options(settings: &Settings) -> Options {
     let store = &settings.store;
     Options {
-        cache_bytes: store.cache_bytes,
+        memory_bytes: store.memory_bytes,
         journal_entries_min: store.journal_entries_min,
         free_bytes_min: Some(store.free_bytes_min).filter(|bytes| *bytes > 0),
         commit_stall: Duration::from_secs(store.commit_stall_s),

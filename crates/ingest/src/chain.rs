@@ -14,6 +14,7 @@ use crate::commit::Committer;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::Error;
+use crate::flights::Flights;
 use crate::pipeline::{DecodeFn, IsDevChainFn, Pipeline};
 use crate::progress::{Progress, Task};
 use crate::source::NodeSource;
@@ -25,6 +26,8 @@ pub struct Options {
     pub pool: Arc<Pool>,
     pub store: Store,
     pub config: Config,
+    /// Shared by all chains of the process.
+    pub flights: Arc<Flights>,
     /// The oldest block to fill down to.
     pub from_block: u64,
     /// `decoder_of` the chain.
@@ -45,7 +48,8 @@ pub struct ChainIngest {
 
 impl ChainIngest {
     pub fn start(options: Options) -> Self {
-        let Options { chain, pool, store, config, from_block, retain_blocks, decode } = options;
+        let Options { chain, pool, store, config, flights, from_block, retain_blocks, decode } =
+            options;
         let progress = Arc::new(Progress::default());
         pool.expect_deliveries();
         progress.set_retain(retain_blocks);
@@ -61,6 +65,7 @@ impl ChainIngest {
             committer: Arc::new(committer),
             second_words: Arc::default(),
             config,
+            flights,
             from_block,
             retain_blocks,
             progress: progress.clone(),

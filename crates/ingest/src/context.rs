@@ -11,6 +11,7 @@ use crate::audit::Auditor;
 use crate::commit::Committer;
 use crate::config::Config;
 use crate::error::Error;
+use crate::flights::Flights;
 use crate::progress::{Progress, Task};
 use crate::second_word::SecondWords;
 use crate::source::NodeSource;
@@ -40,6 +41,7 @@ pub(crate) struct Context {
     pub committer: Arc<Committer>,
     pub second_words: Arc<SecondWords>,
     pub config: Config,
+    pub flights: Arc<Flights>,
     pub from_block: u64,
     pub retain_blocks: Option<u64>,
     pub progress: Arc<Progress>,

@@ -12,6 +12,7 @@ mod config;
 mod context;
 mod error;
 mod finality;
+mod flights;
 mod follow;
 pub mod import;
 mod lock;
@@ -30,6 +31,7 @@ pub use ::verify;
 pub use chain::{ChainIngest, Options};
 pub use config::{Config, Redecode, SenderCheck, TraceUse};
 pub use error::Error;
+pub use flights::Flights;
 pub use pipeline::{DecodeFn, decoder_of};
 pub use progress::{
     IngestStatus, Progress, ReorgStatus, RetainStatus, Task, TaskStatus, TraceFailure,

@@ -18,6 +18,7 @@ mod error;
 mod follower;
 mod generations;
 mod journal;
+mod memory;
 mod options;
 mod prepared;
 mod prune;
@@ -44,6 +45,7 @@ pub use generations::{Building, Decoded, Fingerprint, Generations, StopFn};
 pub use journal::{
     Entry, EntryKind, Event, EventKind, Origin, ReaderCursor, ReaderRow, ReaderStatus, Version,
 };
+pub use memory::{Memory, MemoryUse};
 pub use options::{Options, TableSize, UpgradeProgress};
 pub use prepared::{Change, PreparedBlock};
 pub use prune::{HeldBy, Pruned};

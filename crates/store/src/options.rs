@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::memory::Memory;
+
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The folder of an embedded store.
     pub path: PathBuf,
-    /// Memory for what was read from disk.
-    pub cache_bytes: u64,
+    /// Memory for what was read and for what waits to be written; `Memory` says how it is shared out.
+    pub memory_bytes: u64,
     /// Whether a commit waits for the disk. Bulk loads turn it off and call `Store::flush` at the end.
     pub durable: bool,
     /// Files of tables kept open; the engine's own number where none is said.
@@ -23,7 +25,8 @@ pub struct Options {
     /// A file of bodies of blocks that has reached this is not appended to.
     pub segment_bytes: u64,
     /// Index rows of history are kept in memory until they take this much, and are then merged into their tables.
-    pub run_bytes: u64,
+    /// None: their share of `memory_bytes`.
+    pub run_bytes: Option<u64>,
     /// A write that takes longer is told of by `Store::write_state`.
     pub commit_stall: Duration,
 }
@@ -32,16 +35,23 @@ impl Options {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Options {
             path: path.into(),
-            cache_bytes: 256 << 20,
+            memory_bytes: 512 << 20,
             durable: true,
             open_files_max: None,
             journal_entries_min: 100_000,
             create: true,
             free_bytes_min: None,
             segment_bytes: 128 << 20,
-            run_bytes: 64 << 20,
+            run_bytes: None,
             commit_stall: Duration::from_secs(60),
         }
+    }
+}
+
+impl Options {
+    pub(crate) fn memory(&self) -> Memory {
+        let shares = Memory::of(self.memory_bytes);
+        Memory { run: self.run_bytes.unwrap_or(shares.run), ..shares }
     }
 }
 

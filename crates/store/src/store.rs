@@ -13,6 +13,7 @@ use crate::change::Committed;
 use crate::check::{CheckProgress, CheckReport};
 use crate::embedded::blocking::may_block;
 use crate::journal::{ReaderCommit, Version};
+use crate::memory::MemoryUse;
 use crate::options::{Options, TableSize, UpgradeProgress};
 use crate::prepared::{Change, EngineBlock, PreparedBlock};
 use crate::read::{EngineView, View};
@@ -147,6 +148,13 @@ impl Store {
     pub async fn table_sizes(&self) -> Vec<TableSize> {
         match &self.engine {
             Engine::Embedded(store) => store.table_sizes(),
+        }
+    }
+
+    /// What of `Options::memory_bytes` is in use.
+    pub fn memory_use(&self) -> Vec<MemoryUse> {
+        match &self.engine {
+            Engine::Embedded(store) => store.memory_use(),
         }
     }
 

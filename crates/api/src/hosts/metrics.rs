@@ -15,6 +15,11 @@ pub async fn metrics(State(app): State<App>, _: Operator) -> Result<Response, Ap
         metrics::gauge!("headwater_store_table_rows", "table" => table.name).set(table.rows as f64);
     }
     metrics::gauge!("headwater_store_bytes").set(app.parts.store.disk_bytes() as f64);
+    for share in app.parts.store.memory_use() {
+        metrics::gauge!("headwater_memory_bytes", "part" => share.part).set(share.bytes as f64);
+        metrics::gauge!("headwater_memory_budget_bytes", "part" => share.part)
+            .set(share.bytes_max as f64);
+    }
     let text = (app.parts.metrics)();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

@@ -18,7 +18,7 @@ pub fn run(args: &RestoreArgs) -> Result<ExitCode> {
     let table = table(&settings)?;
     let data = &settings.store.path;
     let mut options = Options::new(data);
-    options.cache_bytes = settings.store.cache_bytes;
+    options.memory_bytes = settings.store.memory_bytes;
     run_async(async {
         let progress = Arc::new(BackupProgress::default());
         let work = Store::restore(&options, &args.folder, progress.clone());

@@ -9,6 +9,8 @@ use super::Settings;
 
 /// The calls of one batch that are answered at once have to fit.
 const IN_FLIGHT_BYTES_MIN: u64 = 16 << 20;
+/// With less, what waits to be written is written in pieces too small to be merged well.
+const MEMORY_BYTES_MIN: u64 = 64 << 20;
 /// Short keys are guessed: sixteen characters of hex are 64 bits.
 const KEY_CHARS_MIN: usize = 16;
 /// "aaaaaaaaaaaaaaaa" is no key, either.
@@ -58,6 +60,11 @@ impl Settings {
         ] {
             ensure!(value > 0, "{name} must be at least 1");
         }
+        ensure!(
+            self.store.memory_bytes >= MEMORY_BYTES_MIN,
+            "store.memory_bytes ({}) must be at least {MEMORY_BYTES_MIN}",
+            self.store.memory_bytes
+        );
         ensure!(
             self.ingest.audit <= AUDITS_PER_MINUTE_MAX,
             "ingest.audit ({}) must be at most {AUDITS_PER_MINUTE_MAX} a minute",

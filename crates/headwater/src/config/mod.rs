@@ -34,7 +34,7 @@ pub struct Settings {
 #[serde(deny_unknown_fields)]
 pub struct StoreSettings {
     pub path: PathBuf,
-    pub cache_bytes: u64,
+    pub memory_bytes: u64,
     pub journal_entries_min: u64,
     pub free_bytes_min: u64,
     pub commit_stall_s: u64,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use api::{ServedChain, StatusFn};
-use ingest::ChainIngest;
+use ingest::{ChainIngest, Flights};
 use model::chain::{Chain, ChainTable};
 use rpc::{Pool, PoolOptions};
 use store::Store;
@@ -25,6 +25,9 @@ pub struct Chains {
     pub head_accounts: JoinSet<()>,
 }
 
+/// One part in so many of the store's memory is for blocks of history on their way into it.
+const FLIGHTS_PART: u64 = 8;
+
 /// Chains of the configuration, and those the store holds from earlier.
 pub async fn start(
     settings: &Settings,
@@ -33,6 +36,7 @@ pub async fn start(
     ingesting: bool,
 ) -> Result<Chains> {
     let mut chains = Chains::default();
+    let flights = Flights::new((settings.store.memory_bytes / FLIGHTS_PART) as usize);
     for (name, section) in &settings.chains {
         let chain = Arc::new(find(table, name)?.clone());
         let redecode = chains.add_target(store, &chain, settings).await?;
@@ -58,6 +62,7 @@ pub async fn start(
                 pool: pool.clone(),
                 store: store.clone(),
                 config: settings.ingest.clone(),
+                flights: flights.clone(),
                 from_block: section.from_block.unwrap_or(0),
                 decode: ingest::decoder_of(&chain),
                 retain_blocks: section.retain_blocks,

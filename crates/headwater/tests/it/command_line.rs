@@ -51,6 +51,7 @@ fn a_configuration_that_makes_no_sense_is_refused_with_the_reason() {
     for (content, says) in [
         ("[api]\nlimit_maximum = 5", "limit_maximum"),
         ("[api]\nlimit_default = 0", "api.limit_default (0)"),
+        ("[store]\nmemory_bytes = 1048576", "store.memory_bytes (1048576)"),
         ("[ingest]\naudit = 601", "ingest.audit (601)"),
         ("[api", "headwater.toml"),
         ("[listen]\nall = \"localhost:80\"", "listen address 'localhost:80'"),

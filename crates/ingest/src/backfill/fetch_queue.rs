@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use super::gap::Gap;
 use crate::context::Context;
 use crate::error::Error;
+use crate::flights::HeldBytes;
 use crate::panic;
 use crate::progress::Task;
 use crate::source::{BlockRequest, FetchedBlock, TraceEffort};
@@ -19,8 +20,6 @@ use crate::source::{BlockRequest, FetchedBlock, TraceEffort};
 /// their rows, all in memory at once, are a burden.
 const COMMIT_BLOCKS: usize = 160;
 const COMMIT_BLOCKS_MAX: usize = 240;
-/// Memory that fetched blocks may hold while they wait for the ones above them.
-const WAITING_BYTES_MAX: usize = 64 << 20;
 
 /// An answer that takes longer is told of.
 const SLOW: Duration = Duration::from_secs(5);
@@ -50,9 +49,22 @@ pub struct FetchQueue<'a> {
     due: u64,
     requests: JoinSet<Response>,
     /// By the highest number of each answer.
-    waiting: BTreeMap<u64, Vec<FetchedBlock>>,
-    waiting_bytes: usize,
+    waiting: BTreeMap<u64, Waiting>,
     next_answer: NextAnswer,
+}
+
+/// Blocks of one answer.
+struct Waiting {
+    blocks: Vec<FetchedBlock>,
+    held: HeldBytes,
+}
+
+/// Blocks whose turn has come, highest first.
+#[derive(Default)]
+pub struct ReadyBlocks {
+    pub blocks: Vec<FetchedBlock>,
+    /// To be kept until they are written.
+    pub held: Vec<HeldBytes>,
 }
 
 /// The answer that all others wait for.
@@ -87,7 +99,6 @@ impl<'a> FetchQueue<'a> {
             due,
             requests: JoinSet::new(),
             waiting: BTreeMap::new(),
-            waiting_bytes: 0,
             next_answer: NextAnswer::new(due),
         }
     }
@@ -96,7 +107,7 @@ impl<'a> FetchQueue<'a> {
     pub fn submit(&mut self) {
         let config = &self.context.config;
         while self.requests.len() < self.pace.workers.max(1)
-            && (self.waiting_bytes < WAITING_BYTES_MAX || self.requests.is_empty())
+            && (!self.context.flights.is_full() || self.requests.is_empty())
             && let Some(top) = self.unasked
         {
             let length = self.pace.segment_blocks.max(1) as u64;
@@ -128,15 +139,15 @@ impl<'a> FetchQueue<'a> {
         let Some(response) = response else { return Ok(false) };
         let (top, blocks) = response.map_err(|error| panic::ended(error, "fetching history"))?;
         let blocks = blocks?;
-        self.waiting_bytes += bytes(&blocks);
-        self.waiting.insert(top, blocks);
+        let held = self.context.flights.hold(bytes(&blocks));
+        self.waiting.insert(top, Waiting { blocks, held });
         self.look_for_next_answer();
         Ok(true)
     }
 
     fn look_for_next_answer(&mut self) {
         let mut top = self.due;
-        while let Some(blocks) = self.waiting.get(&top) {
+        while let Some(Waiting { blocks, .. }) = self.waiting.get(&top) {
             top = top.saturating_sub(blocks.len().max(1) as u64);
             if top == 0 {
                 break;
@@ -160,28 +171,31 @@ impl<'a> FetchQueue<'a> {
         }
     }
 
-    /// The blocks whose turn has come, highest first. Small groups wait for more while requests
-    /// are under way, so that a commit is worth its disk write, unless everything is wanted.
-    pub fn take_ready(&mut self, everything: bool) -> Vec<FetchedBlock> {
+    /// Small groups wait for more while requests are under way, so that a commit is worth its disk write, unless
+    /// everything is wanted or memory is short.
+    pub fn take_ready(&mut self, everything: bool) -> ReadyBlocks {
         let mut due = Some(self.due);
         let mut tops = Vec::new();
         let mut count = 0;
         while let Some(top) = due
             && count < COMMIT_BLOCKS_MAX
-            && let Some(blocks) = self.waiting.get(&top)
+            && let Some(Waiting { blocks, .. }) = self.waiting.get(&top)
         {
             tops.push(top);
             count += blocks.len();
             due = top.checked_sub(blocks.len() as u64);
         }
         let last = self.requests.is_empty() && self.unasked.is_none();
-        if count < COMMIT_BLOCKS && !last && !everything {
-            return Vec::new();
+        let is_worth_it = count >= COMMIT_BLOCKS || self.context.flights.is_nearly_full();
+        if !is_worth_it && !last && !everything {
+            return ReadyBlocks::default();
         }
         self.due = due.unwrap_or(0);
-        let ready: Vec<FetchedBlock> =
-            tops.iter().filter_map(|top| self.waiting.remove(top)).flatten().collect();
-        self.waiting_bytes -= bytes(&ready);
+        let mut ready = ReadyBlocks::default();
+        for Waiting { blocks, held } in tops.iter().filter_map(|top| self.waiting.remove(top)) {
+            ready.blocks.extend(blocks);
+            ready.held.push(held);
+        }
         ready
     }
 }

@@ -19,7 +19,7 @@ use crate::context::{CATCH_UP_BLOCKS, Context};
 use crate::error::Error;
 use crate::progress::Task;
 use crate::source::{BlockRequest, TraceEffort};
-use fetch_queue::{FetchQueue, Pace};
+use fetch_queue::{FetchQueue, Pace, ReadyBlocks};
 use gap::{Gap, next_gap};
 use history_end::HistoryEnd;
 use write::write;
@@ -230,10 +230,11 @@ impl<'a> Backfill<'a> {
                 queue.submit();
             }
             // What came in before a failure is not thrown away.
-            let ready = queue.take_ready(failed.is_some());
-            if !ready.is_empty() {
-                let writing = write(context, ready, &mut self.avoid);
+            let ReadyBlocks { blocks, held } = queue.take_ready(failed.is_some());
+            if !blocks.is_empty() {
+                let writing = write(context, blocks, &mut self.avoid);
                 fetch_while(&mut queue, &mut failed, writing).await?;
+                drop(held);
                 self.wrote = true;
                 let was_slower = self.failures > 0;
                 self.failures = self.failures.saturating_sub(1);

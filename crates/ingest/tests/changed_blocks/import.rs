@@ -18,7 +18,7 @@ async fn imported(case: &Case) -> usize {
         .collect();
     let dir = tempfile::tempdir().unwrap();
     let options = store::Options {
-        cache_bytes: 8 << 20,
+        memory_bytes: 32 << 20,
         durable: false,
         ..store::Options::new(dir.path().join("store"))
     };

@@ -38,6 +38,20 @@ async fn requests_of_any_size_give_the_same_store() {
     }
 }
 
+/// What waits is written at once, and hardly more is asked for than what is missing next; nothing stands still.
+#[tokio::test]
+async fn history_gets_on_with_hardly_any_memory() {
+    let chain = sim(28, 120);
+    let node = node(&chain).await;
+    for flight_bytes in [0, 1, 20_000] {
+        let mut rig = Rig::new(&[&node]).await;
+        rig.flight_bytes = flight_bytes;
+        let ingest = rig.start();
+        rig.reaches(&chain, &ingest).await;
+        rig.check(&chain, Dialect::Geth).await;
+    }
+}
+
 async fn import(rig: &Rig, chain: &SharedChain, numbers: impl Iterator<Item = u64>) {
     let blocks = verified(&read(chain), numbers, Dialect::Geth);
     put(&rig.store, blocks).await;

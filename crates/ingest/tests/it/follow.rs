@@ -43,6 +43,7 @@ async fn a_head_that_was_known_before_the_start_is_enough() {
         pool: first.pool.clone(),
         store: other.store.clone(),
         config: other.config.clone(),
+        flights: ingest::Flights::new(64 << 20),
         retain_blocks: None,
         from_block: 0,
         decode: other.decode.clone(),

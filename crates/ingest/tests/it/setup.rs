@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use alloy_primitives::B256;
 use ingest::verify::{Rules, Senders, verify};
-use ingest::{ChainIngest, Config, DecodeFn, SenderCheck, decoder_of};
+use ingest::{ChainIngest, Config, DecodeFn, Flights, SenderCheck, decoder_of};
 use model::chain::{Chain, ChainId, ChainTable, PrivateChain, Verification};
 use model::facts::Facts;
 use model::raw::{Block, Receipt, read_geth_traces, read_parity_traces};
@@ -129,7 +129,7 @@ const STORE: &str = "store";
 async fn try_open(folder: &Path) -> Result<Store, store::Error> {
     let path = folder.join(STORE);
     let options =
-        store::Options { cache_bytes: 8 << 20, durable: false, ..store::Options::new(path) };
+        store::Options { memory_bytes: 32 << 20, durable: false, ..store::Options::new(path) };
     Store::open(&options, |_| {}).await
 }
 
@@ -154,6 +154,7 @@ pub struct Rig {
     pub config: Config,
     pub from_block: u64,
     pub retain_blocks: Option<u64>,
+    pub flight_bytes: usize,
     pub chain: Arc<Chain>,
     pub decode: DecodeFn,
 }
@@ -183,6 +184,7 @@ impl Rig {
             },
             from_block: 0,
             retain_blocks: None,
+            flight_bytes: 64 << 20,
             chain: chain(Verification::Full),
             decode: decoder_of(&chain(Verification::Full)),
         }
@@ -202,6 +204,7 @@ impl Rig {
             pool,
             store: self.store.clone(),
             config: self.config.clone(),
+            flights: Flights::new(self.flight_bytes),
             from_block: self.from_block,
             decode: self.decode.clone(),
             retain_blocks: self.retain_blocks,

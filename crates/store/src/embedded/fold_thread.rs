@@ -27,7 +27,7 @@ fn look(inner: &Weak<Inner>) -> Duration {
     // A bulk load says itself when it ends.
     let may_be_quiet = inner.options.durable;
     let is_quiet = may_be_quiet && pending.newest().is_some_and(|newest| newest.elapsed() >= QUIET);
-    if pending.bytes() < inner.options.run_bytes && !is_quiet {
+    if pending.bytes() < inner.options.memory().run && !is_quiet {
         return LOOK_EVERY;
     }
     drop(pending);

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use fjall::Database;
 
-use super::engine;
-use super::tables::Tables;
+use super::engine::{self, Table};
 use crate::Error;
 
 /// Written at creation, checked at every start. Raised when rows change their form.
@@ -19,8 +18,7 @@ pub const FORMAT_KEY: &str = "format";
 pub const RESTORING: u32 = u32::MAX;
 
 /// The format that the folder has; a new one has this build's.
-pub fn format_of((db, path): (&Database, &Path)) -> Result<u32, Error> {
-    let meta = Tables::open_meta((db, path))?;
+pub fn format_of((db, path): (&Database, &Path), meta: &Table) -> Result<u32, Error> {
     let Some(found) = meta.get(FORMAT_KEY)? else {
         meta.insert(FORMAT_KEY, FORMAT.to_be_bytes())?;
         engine::persist(db).map_err(|error| engine::failed("write", path, error))?;

@@ -60,7 +60,8 @@ impl Frozen {
             .worker_threads(1)
             .open()
             .map_err(|error| engine::failed("open its frozen files", &folder.0, error))?;
-        let tables = Arc::new(Tables::open((&db, &folder.0))?);
+        let tables =
+            Arc::new(Tables::open((&db, &folder.0), store.inner.options.memory().memtable)?);
         let dictionaries = (&Snapshot::of(&db), &tables.dictionaries);
         let bodies = Arc::new(Bodies::open(&folder.0, dictionaries, CACHE_BYTES)?);
         let runs = runs_again(&View::without_runs(&db, (&tables, &bodies))?)?;

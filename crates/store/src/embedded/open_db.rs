@@ -23,6 +23,9 @@ use super::write::runs_again;
 use crate::Error;
 use crate::options::Options;
 
+/// What is read again at the next start: a second or two of work. The least that the engine takes; what its buffers
+/// hold is in it, too.
+pub const LOG_BYTES_MAX: u64 = 64 << 20;
 pub const IDENTITY_KEY: &[u8] = b"identity";
 /// A write waits while so many parts of a table wait to be written to files. The engine does the same
 /// one part later, and then for ever if its threads have ended meanwhile.
@@ -32,8 +35,6 @@ const UNMERGED_FILES_MAX: usize = 29;
 /// Looking for the file that the engine could not read takes no longer.
 const DIAGNOSIS_MAX: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// One part in so many of the memory for what was read is for unpacked bodies.
-const FRAMES_CACHE_PART: u64 = 4;
 
 pub struct OpenDb {
     pub db: Database,
@@ -116,16 +117,15 @@ impl OpenDb {
     /// With the format that it has.
     fn open_engine(options: &Options, state: &FolderState) -> Result<(Self, u32), Error> {
         let path = &options.path;
-        let frames_cache_bytes = options.cache_bytes / FRAMES_CACHE_PART;
+        let memory = options.memory();
         let mut builder = Database::builder(path);
         if let Some(files) = options.open_files_max {
             builder = builder.max_cached_files(Some(files));
         }
         let db = builder
-            .cache_size(options.cache_bytes - frames_cache_bytes)
+            .cache_size(memory.tables_cache)
             .manual_journal_persist(true)
-            // What is read again at the next start: a second or two of work.
-            .max_journaling_size(64 << 20)
+            .max_journaling_size(LOG_BYTES_MAX)
             // Lives for minutes; the disk takes it faster than it can be packed.
             .journal_compression(CompressionType::None)
             .worker_threads(workers())
@@ -133,12 +133,13 @@ impl OpenDb {
             .map_err(|error| opening(error, path))?;
         let place = (&db, path.as_path());
         // Before any table is touched, so that a folder of another format is left as it is.
-        let meta = Tables::open_meta(place)?;
+        let meta = Tables::open_meta(place, memory.memtable)?;
         check_nothing_is_lost(&meta, state).map_err(|damage| damage.into_error(path))?;
-        let format = format::format_of(place)?;
-        let tables = Arc::new(Tables::open(place)?);
+        let format = format::format_of(place, &meta)?;
+        let tables = Arc::new(Tables::open(place, memory.memtable)?);
         let snapshot = Snapshot::of(&db);
-        let bodies = Bodies::open(path, (&snapshot, &tables.dictionaries), frames_cache_bytes)?;
+        let dictionaries = (&snapshot, &tables.dictionaries);
+        let bodies = Bodies::open(path, dictionaries, memory.bodies_cache)?;
         let bodies = Arc::new(bodies);
         let segments = (&snapshot, &tables.segments);
         let segments = Segments::open(bodies.clone(), segments, options.segment_bytes)?;

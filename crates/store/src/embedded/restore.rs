@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_folder_whose_restore_was_killed_is_not_opened_as_a_store() {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { cache_bytes: 8 << 20, ..Options::new(folder.path()) };
+        let options = Options { memory_bytes: 32 << 20, ..Options::new(folder.path()) };
         let store = Store::open(&options, &|_| ()).unwrap();
         set_format(&store, RESTORING).unwrap();
         drop(store);

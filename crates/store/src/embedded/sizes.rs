@@ -5,6 +5,9 @@ use std::sync::atomic::Ordering;
 use super::engine;
 use super::inner::Inner;
 use super::open::Store;
+use super::open_db::LOG_BYTES_MAX;
+use super::write::WAITING_FOLDS_MAX;
+use crate::memory::MemoryUse;
 use crate::options::TableSize;
 
 impl Store {
@@ -19,6 +22,19 @@ impl Store {
         let (disk_bytes, rows) = open.segments.size();
         let bodies = TableSize { name: "segments of bodies", disk_bytes, rows };
         open.tables.all().into_iter().map(size).chain([bodies]).collect()
+    }
+
+    pub fn memory_use(&self) -> Vec<MemoryUse> {
+        let Ok(open) = self.inner.database() else { return Vec::new() };
+        let memory = self.inner.options.memory();
+        let log_bytes_max = LOG_BYTES_MAX;
+        let of = |part, bytes, bytes_max| MemoryUse { part, bytes, bytes_max };
+        vec![
+            of("tables_cache", open.db.cache_size(), memory.tables_cache),
+            of("bodies_cache", open.bodies.cached_bytes(), memory.bodies_cache),
+            of("index_runs", open.runs.now().bytes(), WAITING_FOLDS_MAX * memory.run),
+            of("write_buffers", open.db.write_buffer_size(), log_bytes_max),
+        ]
     }
 
     /// As it was measured last. Costs nothing, so that it can be asked while the disk hangs.

@@ -29,8 +29,8 @@ macro_rules! tables {
         }
 
         impl Tables {
-            pub fn open(db: (&Database, &Path)) -> Result<Self, Error> {
-                Ok(Tables { $($field: Table::open(db, stringify!($field), || options(Shape::$shape))?,)+ })
+            pub fn open(db: (&Database, &Path), memtable_bytes: u64) -> Result<Self, Error> {
+                Ok(Tables { $($field: Table::open(db, stringify!($field), || options(Shape::$shape, memtable_bytes))?,)+ })
             }
 
             pub fn all(&self) -> Vec<(&'static str, &Table)> {
@@ -145,12 +145,12 @@ tables! {
 
 impl Tables {
     /// The one table that every format has.
-    pub fn open_meta(db: (&Database, &Path)) -> Result<Table, Error> {
-        Table::open(db, "meta", || options(Shape::Small))
+    pub fn open_meta(db: (&Database, &Path), memtable_bytes: u64) -> Result<Table, Error> {
+        Table::open(db, "meta", || options(Shape::Small, memtable_bytes))
     }
 }
 
-fn options(shape: Shape) -> KeyspaceCreateOptions {
+fn options(shape: Shape, memtable_bytes: u64) -> KeyspaceCreateOptions {
     // What was just flushed is soon merged into a deeper level: packing it twice is work for nothing.
     let below_first = CompressionPolicy::new([CompressionType::None, CompressionType::Lz4]);
     let options = KeyspaceCreateOptions::default().data_block_compression_policy(below_first);
@@ -163,15 +163,15 @@ fn options(shape: Shape) -> KeyspaceCreateOptions {
         Shape::Rows => options
             .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
             .filter_policy(bits(8.0))
-            .max_memtable_size(16 << 20),
+            .max_memtable_size(memtable_bytes),
         Shape::Index => options
             .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
             .filter_policy(bits(10.0))
-            .max_memtable_size(16 << 20),
+            .max_memtable_size(memtable_bytes),
         Shape::Run => options
             .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
             .filter_policy(FilterPolicy::disabled())
-            .max_memtable_size(16 << 20),
-        Shape::Small => options.max_memtable_size(8 << 20),
+            .max_memtable_size(memtable_bytes),
+        Shape::Small => options.max_memtable_size(memtable_bytes / 2),
     }
 }

@@ -37,13 +37,13 @@ impl Engine {
         let Choices { durable, journal_entries_min } = choices;
         match self {
             Engine::Embedded => Options {
-                cache_bytes: 8 << 20,
+                memory_bytes: 32 << 20,
                 durable,
                 journal_entries_min,
                 // A few blocks to a file.
                 segment_bytes: 8 << 10,
                 // A few blocks to a fold.
-                run_bytes: 32 << 10,
+                run_bytes: Some(32 << 10),
                 ..Options::new(folder.join("store"))
             },
         }

@@ -68,7 +68,7 @@ async fn an_engine_that_ran_into_a_full_disk_is_opened_anew_in_the_same_process(
     let folder = dir.path().join("store");
     // Nothing is held back, so the engine meets the end of the disk itself.
     let options =
-        Options { cache_bytes: 8 << 20, free_bytes_min: Some(0), ..Options::new(&folder) };
+        Options { memory_bytes: 32 << 20, free_bytes_min: Some(0), ..Options::new(&folder) };
     let store = Store::open(&options, |_| ()).await.unwrap();
     apply(&store, &sim, 0, 10).await.unwrap();
     let mut announced = store.subscribe(CHAIN);

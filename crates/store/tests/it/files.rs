@@ -12,7 +12,7 @@ use testkit::{SimChain, SimConfig};
 use crate::sim_block::{CHAIN, verified};
 
 pub fn options(path: &Path) -> Options {
-    Options { cache_bytes: 8 << 20, ..Options::new(path) }
+    Options { memory_bytes: 32 << 20, ..Options::new(path) }
 }
 
 pub async fn open(path: &Path) -> Result<Store, Error> {

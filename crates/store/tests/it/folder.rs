@@ -3,7 +3,7 @@
 use store::{Error, Options, Store};
 
 async fn open(path: &std::path::Path) -> Result<Store, Error> {
-    Store::open(&Options { cache_bytes: 8 << 20, ..Options::new(path) }, |_| ()).await
+    Store::open(&Options { memory_bytes: 32 << 20, ..Options::new(path) }, |_| ()).await
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ fn answers(text: &str) -> Vec<Answers> {
 /// Opens the store and gives what was told of the upgrade.
 async fn open(path: &std::path::Path) -> (Store, Vec<UpgradeProgress>) {
     let told = Mutex::new(Vec::new());
-    let options = Options { cache_bytes: 8 << 20, ..Options::new(path) };
+    let options = Options { memory_bytes: 32 << 20, ..Options::new(path) };
     let store = Store::open(&options, |progress| told.lock().unwrap().push(progress)).await;
     (store.unwrap(), told.into_inner().unwrap())
 }

@@ -13,7 +13,8 @@ use crate::sim_block::{CHAIN, verified};
 
 /// Folds only when it is told to.
 async fn open(path: &Path) -> Store {
-    let options = Options { cache_bytes: 8 << 20, run_bytes: 1 << 40, ..Options::new(path) };
+    let options =
+        Options { memory_bytes: 32 << 20, run_bytes: Some(1 << 40), ..Options::new(path) };
     Store::open(&options, |_| ()).await.unwrap()
 }
 

@@ -9,7 +9,7 @@ const KEEP: u64 = 60;
 
 async fn open(folder: &std::path::Path) -> Store {
     let options = Options {
-        cache_bytes: 8 << 20,
+        memory_bytes: 32 << 20,
         durable: false,
         journal_entries_min: 50,
         ..Options::new(folder)

@@ -15,7 +15,7 @@ use crate::sim_block::{CHAIN, verified};
 
 /// A few blocks to a file.
 fn small_segments(path: &Path) -> Options {
-    Options { cache_bytes: 8 << 20, segment_bytes: 24 << 10, ..Options::new(path) }
+    Options { memory_bytes: 32 << 20, segment_bytes: 24 << 10, ..Options::new(path) }
 }
 
 async fn open(path: &Path) -> Store {

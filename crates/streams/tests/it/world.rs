@@ -91,7 +91,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let options = Options {
             durable: false,
-            cache_bytes: 8 << 20,
+            memory_bytes: 32 << 20,
             free_bytes_min: Some(1),
             ..Options::new(folder.path().join("store"))
         };

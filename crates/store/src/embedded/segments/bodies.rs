@@ -64,6 +64,10 @@ impl Bodies {
         })
     }
 
+    pub fn cached_bytes(&self) -> u64 {
+        self.frames.weight()
+    }
+
     pub fn dictionary(&self, id: u32) -> Option<Arc<Dictionary>> {
         self.dictionaries.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
     }

@@ -53,7 +53,7 @@ impl Filled {
     pub fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options =
-            Options { cache_bytes: 8 << 20, durable: false, ..Options::new(folder.path()) };
+            Options { memory_bytes: 32 << 20, durable: false, ..Options::new(folder.path()) };
         Filled { store: Store::open(&options, &|_| ()).unwrap(), _folder: folder }
     }
 

@@ -22,7 +22,7 @@ use crate::embedded::tables::Tables;
 use crate::journal::Origin;
 
 /// A commit waits while runs take more than this many times what one fold is meant for.
-const WAITING_FOLDS_MAX: u64 = 2;
+pub const WAITING_FOLDS_MAX: u64 = 2;
 
 /// Rows of wallets that are counted, or are to be.
 #[derive(Default)]
@@ -63,7 +63,7 @@ impl Store {
 
     /// A commit that adds to what is pending waits for the one who folds, where that falls behind.
     pub fn wait_for_folds(&self) -> Result<(), Error> {
-        let max = WAITING_FOLDS_MAX * self.inner.options.run_bytes;
+        let max = WAITING_FOLDS_MAX * self.inner.options.memory().run;
         if self.inner.database()?.runs.now().bytes() > max { self.fold() } else { Ok(()) }
     }
 

@@ -59,7 +59,7 @@ fn a_fold_that_is_cut_off_counts_nothing_twice() {
     sim.extend(20);
     let dir = tempfile::tempdir().unwrap();
     let options =
-        |name: &str| Options { run_bytes: 1 << 40, ..Options::new(dir.path().join(name)) };
+        |name: &str| Options { run_bytes: Some(1 << 40), ..Options::new(dir.path().join(name)) };
     let plain = Store::open(&options("plain"), &|_| ()).unwrap();
     commit(&plain, &sim, Origin::Head, 0, 21);
     let expected = totals(&plain, &sim);

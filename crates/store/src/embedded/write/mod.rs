@@ -21,6 +21,7 @@ use model::chain::ChainId;
 use model::facts::Facts;
 
 pub use block_rows::{PackedBlock, body_rows, prepare};
+pub use fold::WAITING_FOLDS_MAX;
 pub use index_rows::BlockIndex;
 pub use runs_again::runs_again;
 

@@ -37,7 +37,7 @@ const MODES: [Mode; 4] = [Mode::Both, Mode::Write, Mode::Read, Mode::Finish];
 
 fn options(folder: &Path) -> Options {
     // Only what the reader needs is kept.
-    Options { cache_bytes: 8 << 20, journal_entries_min: 0, ..Options::new(folder) }
+    Options { memory_bytes: 32 << 20, journal_entries_min: 0, ..Options::new(folder) }
 }
 
 async fn open(folder: &Path) -> Store {

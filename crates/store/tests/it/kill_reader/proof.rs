@@ -86,7 +86,7 @@ async fn check_cursor(store: &Store) {
 /// The store is the one that was written in one go.
 async fn check_straight(store: &Store) {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { cache_bytes: 8 << 20, durable: false, ..Options::new(folder.path()) };
+    let options = Options { memory_bytes: 32 << 20, durable: false, ..Options::new(folder.path()) };
     let straight = Store::open(&options, |_| ()).await.unwrap();
     let view = store.view().await.unwrap();
     let mut apply = Vec::new();

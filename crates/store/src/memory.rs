@@ -1,0 +1,56 @@
+//! How the memory of a store is shared out: what was read, and what waits to be written.
+
+/// Less than this is taken as this.
+const BYTES_MIN: u64 = 16 << 20;
+const MEMTABLE_BYTES_MIN: u64 = 4 << 20;
+
+/// The shares of one budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Parts of tables that were read.
+    pub tables_cache: u64,
+    /// Unpacked bodies of blocks.
+    pub bodies_cache: u64,
+    /// Index rows that are merged into their tables at once. Three times as much can be in memory: while these are
+    /// merged, a commit waits only for the third part.
+    pub run: u64,
+    /// What one table collects before it is written to a file. All tables together are bounded by the engine's log.
+    pub memtable: u64,
+}
+
+impl Memory {
+    pub fn of(bytes: u64) -> Self {
+        let bytes = bytes.max(BYTES_MIN);
+        let parts = |n: u64| bytes / 32 * n;
+        Memory {
+            tables_cache: parts(9),
+            bodies_cache: parts(3),
+            run: parts(4),
+            memtable: parts(1).max(MEMTABLE_BYTES_MIN),
+        }
+    }
+}
+
+/// A part of the budget, and what it takes at this moment.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryUse {
+    pub part: &'static str,
+    pub bytes: u64,
+    /// Where a write waits, or something that was kept is dropped.
+    pub bytes_max: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_are_within_the_budget_with_an_eighth_left_for_the_log_and_for_blocks_under_way() {
+        for bytes in [64 << 20, 512 << 20, 8 << 30] {
+            let memory = Memory::of(bytes);
+            let all = memory.tables_cache + memory.bodies_cache + 3 * memory.run;
+            assert!(all <= bytes - bytes / 8, "{bytes}: {memory:?}");
+        }
+        assert_eq!(Memory::of(0), Memory::of(BYTES_MIN));
+    }
+}
