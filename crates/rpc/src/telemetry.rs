@@ -1,8 +1,10 @@
 //! The numbers one upstream leaves behind: metrics for Prometheus, figures for /status.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+
+use metrics::{Counter, Gauge, Histogram};
 
 /// How many of the last latencies the estimates are made of.
 const LATENCIES: usize = 256;
@@ -12,6 +14,16 @@ pub struct Telemetry {
     chain: String,
     upstream: String,
     figures: Mutex<Figures>,
+    meters: OnceLock<Meters>,
+}
+
+/// Asked of the recorder once and not once per request.
+struct Meters {
+    response_bytes: Counter,
+    latency: Histogram,
+    concurrency_limit: Gauge,
+    /// By method and outcome.
+    requests: Mutex<BTreeMap<(&'static str, &'static str), Counter>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -23,8 +35,8 @@ pub struct Figures {
 }
 
 /// One request to a node that ended.
-pub struct Request<'a> {
-    pub method: &'a str,
+pub struct Request {
+    pub method: &'static str,
     pub outcome: &'static str,
     pub latency: Duration,
     pub body_bytes: usize,
@@ -33,20 +45,25 @@ pub struct Request<'a> {
 
 impl Telemetry {
     pub fn new(chain: String, upstream: String) -> Self {
-        Self { chain, upstream, figures: Mutex::default() }
+        Self { chain, upstream, figures: Mutex::default(), meters: OnceLock::new() }
     }
 
-    pub fn record(&self, request: &Request<'_>) {
-        let labels = [("chain", self.chain.clone()), ("upstream", self.upstream.clone())];
-        let mut counted = labels.to_vec();
-        counted.push(("method", request.method.to_owned()));
-        counted.push(("outcome", request.outcome.to_owned()));
-        metrics::counter!("headwater_upstream_requests_total", &counted).increment(1);
-        metrics::counter!("headwater_upstream_response_bytes_total", &labels)
-            .increment(request.body_bytes as u64);
-        metrics::histogram!("headwater_upstream_latency_seconds", &labels)
-            .record(request.latency.as_secs_f64());
-        metrics::gauge!("headwater_upstream_concurrency_limit", &labels).set(request.limit as f64);
+    pub fn record(&self, request: &Request) {
+        let labels = || [("chain", self.chain.clone()), ("upstream", self.upstream.clone())];
+        let meters = self.meters.get_or_init(|| Meters::new(labels()));
+        meters.response_bytes.increment(request.body_bytes as u64);
+        meters.latency.record(request.latency.as_secs_f64());
+        meters.concurrency_limit.set(request.limit as f64);
+        let counted = (request.method, request.outcome);
+        let mut requests = meters.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let counter = requests.entry(counted).or_insert_with(|| {
+            let mut labels = labels().to_vec();
+            labels.push(("method", request.method.to_owned()));
+            labels.push(("outcome", request.outcome.to_owned()));
+            metrics::counter!("headwater_upstream_requests_total", &labels)
+        });
+        counter.increment(1);
+        drop(requests);
         self.lock().add(request);
     }
 
@@ -59,8 +76,25 @@ impl Telemetry {
     }
 }
 
+impl Meters {
+    fn new(labels: [(&'static str, String); 2]) -> Self {
+        Meters {
+            response_bytes: metrics::counter!("headwater_upstream_response_bytes_total", &labels),
+            latency: metrics::histogram!("headwater_upstream_latency_seconds", &labels),
+            concurrency_limit: metrics::gauge!("headwater_upstream_concurrency_limit", &labels),
+            requests: Mutex::default(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Meters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Meters")
+    }
+}
+
 impl Figures {
-    fn add(&mut self, request: &Request<'_>) {
+    fn add(&mut self, request: &Request) {
         self.requests += 1;
         if request.outcome != "ok" {
             *self.errors.entry(request.outcome).or_default() += 1;

@@ -181,10 +181,10 @@ impl MethodRecord {
 
     /// Of however few there are.
     pub fn any_latency(&self, share: f64) -> Option<Duration> {
-        let mut sorted: Vec<Duration> = self.latencies.iter().copied().collect();
-        sorted.sort_unstable();
-        let at = (sorted.len() as f64 * share) as usize;
-        sorted.get(at.min(sorted.len().checked_sub(1)?)).copied()
+        let mut latencies: Vec<Duration> = self.latencies.iter().copied().collect();
+        let at = (latencies.len() as f64 * share) as usize;
+        let at = at.min(latencies.len().checked_sub(1)?);
+        Some(*latencies.select_nth_unstable(at).1)
     }
 }
 

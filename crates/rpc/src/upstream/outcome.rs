@@ -38,7 +38,7 @@ pub fn outcome(result: &Result<Exchange, Error>) -> &'static str {
 }
 
 /// Only methods we name ourselves become labels: a gateway's client could send any text.
-pub fn method_label(calls: &[Call]) -> &str {
+pub fn method_label(calls: &[Call]) -> &'static str {
     match calls {
         [Call { method: Cow::Borrowed(name), .. }] => name,
         [_] => "other",
