@@ -53,6 +53,12 @@ export async function data(path, params, signal) {
   return { ...json, note: { indexed, partial: headers.get('x-coverage') === 'partial', traces: headers.get('x-traces'), receipts: headers.get('x-receipts') } };
 }
 
+/** How many rows a question of the data host has in all: only the plain profile counts them. */
+export async function total(path, params) {
+  const { json } = await send('GET', api(`/api/v2.2/${path}${query({ ...params, limit: 1 })}`), undefined, { headers: { 'x-wire-profile': 'spec' } });
+  return Number(json.total);
+}
+
 export const get = async (path, params, signal) => (await send('GET', api(path) + query(params), undefined, { signal })).json;
 export const put = async (path, body) => (await send('PUT', api(path), body)).json;
 export const post = async (path, body) => (await send('POST', api(path), body ?? {})).json;

@@ -119,6 +119,8 @@ async function render() {
   const content = h('div.page', {}, loading());
   const focused = document.activeElement?.id === 'search';
   put(root, shell(place, content));
+  const [nav, current] = [root.querySelector('nav'), root.querySelector('nav [aria-current]')];
+  if (current) nav.scrollLeft = current.offsetLeft - nav.clientWidth / 2 + current.clientWidth / 2;
   if (focused) document.getElementById('search').focus();
   const page = PAGES.find((one) => one.name === place.page);
   document.title = `${page?.title ?? 'Not found'} · Headwater`;

@@ -2,7 +2,7 @@
 import { get, rpc } from './api.js';
 import { h, put } from './dom.js';
 import { fieldTable } from './fields.js';
-import { ago, count, short, time, units } from './format.js';
+import { ago, count, pick, short, time, units } from './format.js';
 import { blocksOf, listen } from './live.js';
 import { lookup } from './lookup.js';
 import { proofTable } from './proof.js';
@@ -37,13 +37,13 @@ function draw(page, { block, number, rows, status, context, from }) {
   const go = (to) => { location.hash = `#/${context.chain}/block/${to}`; };
   put(page,
     h('div.title-row', {}, h('h1', {}, `Block ${count(number)}`), h('span.address', {}, mono(block.hash), copyable(block.hash, 'hash')),
-      h('div.actions', {}, button('Older', () => go(number - 1), { kind: 'small', disabled: number === 0, label: 'The block before' }), button('Newer', () => go(number + 1), { kind: 'small', label: 'The block after' }))),
+      h('div.actions', {}, button('Older', () => go(number - 1), { kind: 'small', disabled: number === 0, label: 'Older block' }), button('Newer', () => go(number + 1), { kind: 'small', label: 'Newer block' }))),
     status.refused && notice('warn', `What was proven of this block cannot be told: ${status.refused}`),
     stats(
       stat('Proof', status.level ? badge(status.level, toneOf(status.level)) : '–', proven.length ? `recomputed: ${proven.join(', ')}` : 'nothing was recomputed'),
       stat('Time', `${time(Number(BigInt(block.timestamp)))}`, ago(Number(BigInt(block.timestamp)))),
       stat('Transactions', count(block.transactions.length)),
-      stat('Traces', status.traces ?? '–', { consistent: 'agree with transactions and receipts', missing: 'no node could give them', unchecked: 'not checked on this chain' }[status.traces]),
+      stat('Traces', status.traces ?? '–', pick({ consistent: 'agree with transactions and receipts', missing: 'no node could give them', unchecked: 'not checked on this chain' }, status.traces, null)),
       stat('Answered from', from || '–')),
     card('Header', { flush: true, note: 'every field as it is stored' }, fieldTable('Header', 'Block', block, { rows, proven, context, skip: ['transactions'] })),
     card('Transactions', { flush: true, note: block.transactions.length > ROWS ? `the first ${ROWS} of ${count(block.transactions.length)}` : null }, transactions(block, context)));
@@ -63,7 +63,7 @@ function transactions(block, context) {
 
 /** The newest blocks as they come, and a place to ask for another. */
 function newest(page, context) {
-  const asking = h('div', {}), list = h('div', {});
+  const asking = h('div.stack', {}), list = h('div', {});
   lookup(asking, { title: 'Blocks', kind: 'block', chain: context.chain, label: 'Number or hash', placeholder: '19000000', text: 'A block as it is stored: every field, and what proves it.', accepts: (text) => /^\d{1,18}$/.test(text) || /^0x[0-9a-f]{64}$/i.test(text), wrong: 'A number, or 0x and 64 hex digits.' });
   const draw = () => put(list, card('Newest blocks', { flush: true }, table('Newest blocks', [
     { title: 'Block', numeric: true, cell: (row) => blockLink(context.chain, row.number) },

@@ -15,6 +15,16 @@ export function ticks(low, high, about = 4) {
 }
 
 const pad = (n) => String(n).padStart(2, '0');
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
+/** Times as a clock or a calendar has them, at most so many. */
+export function timeTicks(low, high, most) {
+  if (high <= low) return [low];
+  const step = STEPS.find((one) => (high - low) / one <= most) ?? STEPS.at(-1);
+  const first = Math.ceil(low / step) * step;
+  const all = Array.from({ length: Math.floor((high - first) / step) + 1 }, (_, n) => first + n * step);
+  return all.length ? all : [low];
+}
+
 /** A time as short as its neighbours allow. */
 export function timeLabel(seconds, span) {
   const date = new Date(seconds * 1000);
@@ -90,12 +100,12 @@ function axisY(canvas, box, values, write) {
 function axisX(canvas, box, low, high, write) {
   const span = high - low || 1;
   const x = (value) => (high === low ? (box.x0 + box.x1) / 2 : box.x0 + ((value - low) / span) * (box.x1 - box.x0));
-  const room = Math.max(2, Math.min(6, Math.floor((box.x1 - box.x0) / 110)));
-  const shown = high === low ? [low] : Array.from({ length: room }, (_, n) => low + (span * n) / (room - 1));
-  shown.forEach((value, n) => {
-    const anchor = shown.length === 1 ? 'middle' : n === 0 ? 'start' : n === shown.length - 1 ? 'end' : 'middle';
-    canvas.append(s('text.tick', { x: x(value), y: box.y0 + 18, 'text-anchor': anchor }, write(value)));
-  });
+  for (const value of timeTicks(low, high, Math.max(3, Math.floor((box.x1 - box.x0) / 110)))) {
+    const at = x(value);
+    canvas.append(s('line.axis-zero', { x1: at, x2: at, y1: box.y0, y2: box.y0 + 4 }));
+    const anchor = at > box.x1 - 34 ? 'end' : at < box.x0 + 20 ? 'start' : 'middle';
+    canvas.append(s('text.tick', { x: at, y: box.y0 + 18, 'text-anchor': anchor }, write(value)));
+  }
   return x;
 }
 

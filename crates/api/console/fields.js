@@ -2,7 +2,7 @@
 import { h } from './dom.js';
 import { count, time, units } from './format.js';
 import { groundBadge, groundOf } from './proof.js';
-import { block, mono, table, transaction, wallet } from './ui.js';
+import { block, mono, table, transaction } from './ui.js';
 
 const LONG = 160;
 const NUMBERS = new Set(['number', 'gas', 'gasUsed', 'gasLimit', 'cumulativeGasUsed', 'nonce', 'transactionIndex', 'logIndex', 'size', 'blobGasUsed', 'excessBlobGas', 'index', 'validatorIndex', 'type', 'status', 'chainId', 'yParity', 'difficulty', 'totalDifficulty']);
@@ -23,7 +23,7 @@ function shown(name, value, context) {
     if (GWEI.has(name)) return meaning(`${units(BigInt(text), 9, 9)} gwei`);
     if (NUMBERS.has(name) && text.length < 20) return meaning(BigInt(text).toLocaleString('en-US'));
   } catch { /* not a number: shown as it is */ }
-  if (ADDRESSES.has(name) && /^0x[0-9a-fA-F]{40}$/.test(text)) return wallet(context.chain, text, text);
+  if (ADDRESSES.has(name) && /^0x[0-9a-fA-F]{40}$/.test(text)) return h('a.mono.break', { href: `#/${context.chain}/wallet/${text.toLowerCase()}` }, text);
   if (name === 'parentHash') return h('a.mono.break', { href: `#/${context.chain}/block/${text}` }, text);
   if (name === 'transactionHash') return transaction(context.chain, text);
   if (text.length > LONG) return h('details', {}, h('summary.mono', {}, `${text.slice(0, 42)}… (${count((text.length - 2) / 2)} bytes)`), h('div.mono.break', {}, text));
@@ -37,5 +37,5 @@ export function fieldTable(caption, object, value, { rows, proven, context, skip
     { title: 'Field', cell: (field) => mono(field) },
     { title: 'Value', cell: (field) => shown(field, value[field], context) },
     { title: 'Proven by', cell: (field) => groundBadge(groundOf(rows, { object, field, verification, proven })) },
-  ], fields, { rowProps: (field) => ({ dataset: { field } }) });
+  ], fields, { kind: 'fields', rowProps: (field) => ({ dataset: { field } }) });
 }

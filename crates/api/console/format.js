@@ -1,5 +1,8 @@
 // Numbers, times and hashes as people read them. Amounts stay whole numbers (BigInt) until they are written.
 
+/** What a table says of a word that a stranger may have chosen: `__proto__` is in none. */
+export const pick = (table, word, otherwise) => (Object.hasOwn(table, word) ? table[word] : otherwise);
+
 export const count = (n) => (n === null || n === undefined ? '–' : Number(n).toLocaleString('en-US'));
 
 /** An amount in its smallest unit, cut (not rounded) to so many digits after the point. */

@@ -94,7 +94,7 @@ async function pages(parts, address, context, filters) {
       if (answer.cursor) cursors[to + 1] = answer.cursor;
       put(parts.note, coverageNote(answer.note));
       put(parts.rows, tradesTable(answer.result, address, context), answer.result.length > 0 && h('nav.pager', { 'aria-label': 'Pages of trades' }, h('span.muted', {}, `page ${to + 1}`),
-        h('div.actions', {}, button('Newer', () => turn(to - 1), { kind: 'small', disabled: to === 0, label: 'The page before' }), button('Next', () => turn(to + 1), { kind: 'small', disabled: !answer.cursor, label: 'The next page' }))));
+        h('div.actions', {}, button('Newer', () => turn(to - 1), { kind: 'small', disabled: to === 0, label: 'Newer page' }), button('Next', () => turn(to + 1), { kind: 'small', disabled: !answer.cursor, label: 'Next page' }))));
     } catch (error) {
       if (context.isShown()) put(parts.rows, failure(error));
     }

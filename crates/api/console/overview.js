@@ -2,7 +2,7 @@
 import { get, post } from './api.js';
 import { legend, sparkBars, strip } from './chart.js';
 import { h, put } from './dom.js';
-import { ago, bytes, count, duration, plural, short } from './format.js';
+import { ago, bytes, count, duration, pick, plural, short } from './format.js';
 import { blocksOf, listen } from './live.js';
 import { badge, block, button, card, confirm, empty, failure, link, mono, notice, table, toneOf } from './ui.js';
 
@@ -47,8 +47,9 @@ function drawAll(parts, state, status) {
 
 /** Blocks of history a second, by what was missing at the looks before. */
 function rate(state, name, chain) {
-  const missing = chain.ingest?.blocks_missing ?? null;
-  if (missing === null) return null;
+  if (!chain.ingest) return null;
+  // What is above our head is no history.
+  const missing = Math.max(0, chain.ingest.blocks_missing - (chain.lag_blocks ?? 0));
   const looks = [...(state.rates.get(name) ?? []), { at: Date.now() / 1000, missing }].slice(-LOOKS);
   state.rates.set(name, looks);
   const [first, last] = [looks[0], looks.at(-1)];
@@ -64,7 +65,7 @@ export function perSecond(blocks) {
 }
 
 function chainCard(name, context) {
-  const parts = { head: h('dd', {}), lag: h('dd', {}), pace: h('dd', {}), level: h('span', {}), age: h('p.muted.small', {}), history: h('div.history', {}), spark: h('div.spark-box', {}), cover: h('div.cover', {}) };
+  const parts = { head: h('dd', {}), lag: h('dd', {}), pace: h('dd', {}), level: h('span', {}), age: h('dd.note', {}), history: h('div.history', {}), spark: h('div.spark-box', {}), cover: h('div.cover', {}) };
   const root = h('section.card.chain', { dataset: { chain: name } },
     h('header.card-head', {}, h('h2', {}, context.chainOf(name)?.name ?? name), parts.level),
     h('dl.stats.three', {},
@@ -94,7 +95,7 @@ function chainCard(name, context) {
         put(parts.age, chain.head && `${short(chain.head.hash)} · ${ago(chain.head.timestamp)}`);
       } else drawLive();
       const lag = chain.lag_blocks;
-      put(parts.lag, lag === null || lag === undefined ? '–' : lag === 0 ? 'nothing' : plural(lag, 'block'));
+      put(parts.lag, lag === null || lag === undefined ? '–' : lag === 0 ? 'up to date' : plural(lag, 'block'));
       drawHistory(parts.history, chain, history);
     },
     async look() {
@@ -136,9 +137,9 @@ function drawUpstreams(place, status, context) {
     try { await post(`/admin/v1/upstreams/${encodeURIComponent(row.chain)}/${encodeURIComponent(row.name)}/${action}`); } catch (error) { put(place, failure(error)); }
   };
   const columns = [
-    { title: 'Node', cell: (row) => [h('strong', {}, row.name), h('div.muted.small', {}, row.url)] },
+    { title: 'Node', cell: (row) => [h('strong', {}, row.name), row.url !== row.name && h('div.muted.small', {}, row.url)] },
     { title: 'Chain', cell: (row) => row.chain },
-    { title: 'State', cell: (row) => [badge(row.state.replaceAll('_', ' '), STATE_TONES[row.state] ?? 'bad', row.reason), row.reason && row.reason !== row.state && h('div.muted.small', {}, row.reason)] },
+    { title: 'State', cell: (row) => [badge(row.state.replaceAll('_', ' '), pick(STATE_TONES, row.state, 'bad'), row.reason), row.reason && row.reason !== row.state && h('div.muted.small', {}, row.reason)] },
     { title: 'Latency p50 / p95', numeric: true, cell: (row) => (row.latency_p50_ms === null ? '–' : `${ms(row.latency_p50_ms)} / ${ms(row.latency_p95_ms)}`) },
     { title: 'Behind', numeric: true, cell: (row) => (row.lag_blocks === null ? '–' : count(row.lag_blocks)) },
     { title: 'Requests', numeric: true, cell: (row) => count(row.requests) },
@@ -169,16 +170,26 @@ function drawReaders(place, status) {
     { title: 'Reader', cell: (row) => row.name },
     { title: 'Chain', cell: (row) => row.chain },
     { title: 'Next block', numeric: true, cell: (row) => count(row.next_block) },
-    { title: 'Behind', numeric: true, cell: (row) => (row.lag_blocks ? plural(row.lag_blocks, 'block') : 'nothing') },
+    { title: 'Behind', numeric: true, cell: (row) => (row.lag_blocks ? plural(row.lag_blocks, 'block') : 'up to date') },
   ];
   put(place, card('Journal readers', { flush: true }, table('Journal readers', columns, rows, { none: empty('Nobody reads the journal', 'Streams do, as soon as there is one.', link('#/streams', 'Streams')) })));
 }
 
+/** The largest tables, and what is beside all of them: the engine's log, and room that it took ahead. */
+function diskParts(store) {
+  const tables = store.tables.filter((one) => one.disk_bytes > 0).sort((a, b) => b.disk_bytes - a.disk_bytes);
+  const rest = store.disk_bytes - tables.reduce((sum, one) => sum + one.disk_bytes, 0);
+  const shown = tables.slice(0, 8), others = tables.slice(8).reduce((sum, one) => sum + one.disk_bytes, 0);
+  if (others > 0) shown.push({ table: 'other tables', disk_bytes: others });
+  return { shown, rest };
+}
+
 function drawDisk(place, store) {
-  const tables = [...store.tables].sort((a, b) => b.disk_bytes - a.disk_bytes).slice(0, 8);
+  const { shown: tables, rest } = diskParts(store);
   const most = Math.max(...tables.map((one) => one.disk_bytes), 1);
   const budget = store.budget;
   put(place, card('Disk', { note: bytes(store.disk_bytes) },
     budget && h('div.history', {}, h('div.history-line', {}, h('span', {}, 'Budget'), h('span.muted', {}, `${budget.used_percent} % of ${bytes(budget.budget_bytes)}${budget.full_in_days ? ` · full in ${Math.round(budget.full_in_days)} days` : ''}`)), h('progress', { value: budget.used_bytes, max: budget.budget_bytes, 'aria-label': 'Disk budget' })),
-    h('ul.bars', {}, tables.map((one) => h('li', {}, h('span.bar-name', {}, one.table), h('meter', { value: one.disk_bytes, max: most, 'aria-label': one.table }), h('span.numeric.small', {}, bytes(one.disk_bytes)))))));
+    h('ul.bars', {}, tables.map((one) => h('li', {}, h('span.bar-name', {}, one.table), h('meter', { value: one.disk_bytes, max: most, 'aria-label': one.table }), h('span.numeric.small', {}, bytes(one.disk_bytes))))),
+    rest > 0 && h('p.muted.small', {}, `Beside the tables, logs and spare room: ${bytes(rest)}`)));
 }

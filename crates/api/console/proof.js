@@ -1,5 +1,6 @@
 // What stands behind each field: the words of docs/proof.md for the chain's family, held against what was proven of this block.
 import { get } from './api.js';
+import { pick } from './format.js';
 import { badge } from './ui.js';
 
 let table = null;
@@ -16,16 +17,16 @@ const ROOT_OF = { Block: 'transactions', Transaction: 'transactions', 'Access li
 export function groundOf(rows, { object, field, verification, proven }) {
   const row = rows.find((one) => one.object === object && one.field === field);
   if (!row) return { word: "node's word", holds: false, note: 'A field that is not of the standard is told as it came.' };
-  const word = row[FAMILIES[verification] ?? 'other'];
+  const word = row[pick(FAMILIES, verification, 'other')];
   const has = (check) => proven.includes(check);
-  const holds = {
+  const holds = pick({
     'header hash': () => has('header'),
     root: () => has('header') && has(object === 'Block' && field === 'withdrawals' ? 'withdrawals' : ROOT_OF[object]),
     recovery: () => has('senders'),
     derived: () => has('header'),
     "node's word": () => false,
     'not there': () => false,
-  }[word]?.() ?? false;
+  }, word, () => false)();
   return { word, holds, note: row.note };
 }
 

@@ -1,7 +1,7 @@
 // One stream: its deliveries as they happen, what they held, why they failed, and what can be done about it.
 import { get, post, remove } from './api.js';
 import { h, put } from './dom.js';
-import { ago, count, plural, time } from './format.js';
+import { ago, count, pick, plural, time } from './format.js';
 import { listen } from './live.js';
 import { TONES } from './streams.js';
 import { addressesOf } from './stream_form.js';
@@ -21,14 +21,17 @@ export async function show(page, context, id) {
   put(page, parts.head, parts.problem, parts.stats, card('Deliveries', { flush: true, note: 'newest first, as they happen' }, parts.deliveries), parts.payload, h('div.two', {}, parts.addresses, parts.definition));
   await refresh(state);
   await Promise.all([deliveries(state), addresses(state)]);
-  const look = async () => {
-    if (!context.isShown() || state.isLooking) return;
-    state.isLooking = true;
-    try { await refresh(state); await deliveries(state); } catch { /* the next look tells */ } finally { state.isLooking = false; }
+  const look = () => {
+    if (!context.isShown() || state.isGone) return;
+    state.looking ??= lookAgain(state).finally(() => { state.looking = null; });
   };
   const timer = setInterval(look, LOOK_MS);
   context.until(() => clearInterval(timer));
   context.until(listen((kind) => { if (kind === 'apply') look(); }));
+}
+
+async function lookAgain(state) {
+  try { await refresh(state); await deliveries(state); } catch { /* the next look tells */ }
 }
 
 async function refresh(state) {
@@ -48,15 +51,18 @@ function drawHead(state, stream) {
   const { parts, path } = state;
   const turn = (status) => async () => { await busy(change, parts.problem, () => post(`${path}/status`, { status })); state.shown = ''; await refresh(state); };
   const change = stream.status === 'active' ? button('Pause', turn('paused')) : button('Resume', turn('active'), { kind: 'primary' });
-  const test = button('Send a block', () => sendBlock(state, test), { label: 'Send the newest block to the webhook' });
+  const test = button('Send a block', () => sendBlock(state, test), { label: 'Send a block to the webhook: the newest' });
   const drop = button('Delete', async () => {
     if (!await confirm('Delete this stream?', 'Its deliveries and its history go with it.', 'Delete')) return;
+    // Nobody asks for it any more once it is gone.
+    state.isGone = true;
+    await state.looking;
     const gone = await busy(drop, parts.problem, () => remove(path));
-    if (gone) location.hash = '#/streams';
+    if (gone) location.hash = '#/streams'; else state.isGone = false;
   }, { kind: 'danger' });
   put(parts.head,
     h('p.crumbs', {}, link('#/streams', 'Streams')),
-    h('div.title-row', {}, h('h1', {}, stream.description || 'Stream'), badge(stream.status, TONES[stream.status] ?? 'plain'), stream.tag && badge(stream.tag, 'plain'), h('div.actions', {}, change, test, drop)),
+    h('div.title-row', {}, h('h1', {}, stream.description || 'Stream'), badge(stream.status, pick(TONES, stream.status, 'plain')), stream.tag && badge(stream.tag, 'plain'), h('div.actions', {}, change, test, drop)),
     h('p.muted', {}, h('span.mono.break', {}, stream.webhookUrl), ' ', copyable(stream.webhookUrl, 'URL')),
     stream.status === 'error' && notice('bad', stream.statusMessage || 'Too many webhooks failed: nothing is sent until it is resumed, everything is recorded.'));
 }
@@ -103,7 +109,7 @@ function drawDeliveries(state, rows) {
   const had = document.activeElement?.dataset?.focus;
   put(parts.deliveries, table('Deliveries', [
     { title: '#', numeric: true, cell: (row) => count(row.sequence) },
-    { title: 'Status', cell: (row) => badge(row.status, DELIVERY_TONES[row.status] ?? 'plain') },
+    { title: 'Status', cell: (row) => badge(row.status, pick(DELIVERY_TONES, row.status, 'plain')) },
     { title: 'Block', numeric: true, cell: (row) => link(`#/${chainName(row.chainId)}/block/${row.block}`, count(row.block), { class: 'tabular' }) },
     { title: 'Kind', cell: (row) => (row.retracted ? badge('retracted', 'warn') : row.confirmed ? badge('confirmed', 'plain') : badge('unconfirmed', 'plain')) },
     { title: 'Attempts', numeric: true, cell: (row) => count(row.attempts) },
@@ -111,7 +117,7 @@ function drawDeliveries(state, rows) {
     { title: 'Why it failed', cell: (row) => (row.status === 'delivered' ? h('span.muted', {}, '–') : h('span.break.error-text', {}, state.errors.get(row.id) ?? '–')) },
     { title: '', label: 'Actions', cell: (row) => {
       const again = row.status === 'waiting' ? null : button('Replay', () => replay(row, again), { kind: 'small', label: `Replay delivery ${row.sequence}` });
-      const view = button('Payload', () => showPayload(state, row), { kind: 'small', label: `Show the payload of delivery ${row.sequence}` });
+      const view = button('Payload', () => showPayload(state, row), { kind: 'small', label: `Payload of delivery ${row.sequence}` });
       again?.setAttribute('data-focus', `replay-${row.sequence}`);
       view.setAttribute('data-focus', `view-${row.sequence}`);
       return h('div.row-actions', {}, view, again);

@@ -18,7 +18,7 @@ export async function show(page, context) {
   const create = button('Create stream', null, { kind: 'primary', type: 'submit', glyph: 'plus' });
   const look = button('Preview a block', () => busy(look, problem, () => showPreview(form, preview, context)));
   const root = h('form.stack', {},
-    card('Where it goes', {}, h('div.grid-form', {}, field('Description', form.description), field('Tag', form.tag, 'Comes with every webhook.'), h('div.wide', {}, field('Webhook URL', form.url, 'It gets a test call first, and has to answer 2xx.')))),
+    card('Where it goes', {}, h('div.pair-form', {}, field('Description', form.description), field('Tag', form.tag, 'Comes with every webhook.')), field('Webhook URL', form.url, 'It gets a test call first, and has to answer 2xx.')),
     card('What it watches', {}, h('fieldset', {}, h('legend', {}, 'Chains'), h('div.checks', {}, form.chains)), h('fieldset', {}, h('legend', {}, 'What is sent'), h('div.checks', {}, form.native, form.logs, form.inner)), form.eventPart,
       field('Addresses', form.addresses, form.addressHint), h('div.checks', {}, form.all)),
     card('When', {}, h('div.checks', {}, form.unconfirmed, form.retractions), h('div.grid-form', {}, field('From a past block', form.from, 'Blocks from this one on come first, from the store.'))),
@@ -98,13 +98,12 @@ async function createStream(form) {
 
 /** What the stream would send of the newest blocks: the first of them that has something. */
 async function showPreview(form, place, context) {
-  const body = bodyOf(form);
-  delete body.fromBlock;
-  const hex = body.chainIds[0];
+  // What decides where it goes and when is no part of this question.
+  const { webhookUrl, description, chainIds: [hex], includeUnconfirmed, includeRetractions, fromBlock, ...matching } = bodyOf(form);
   const chain = context.session.chains.find((one) => one.hex_id === hex);
   if (!chain) throw new Error('Choose a chain first.');
   const addresses = addressesOf(form.addresses.value);
-  const query = { ...body, webhookUrl: body.webhookUrl || 'https://example.org/', description: body.description || 'preview', addresses };
+  const query = { ...matching, addresses };
   const blocks = [...blocksOf(chain.slug)].reverse().slice(0, 10);
   let payload = null;
   for (const block of blocks) {

@@ -1,7 +1,7 @@
 // Streams: the list, and the way to one of them or to a new one.
 import { get } from './api.js';
 import { h, put } from './dom.js';
-import { count } from './format.js';
+import { count, pick } from './format.js';
 import { badge, card, empty, link, table } from './ui.js';
 
 export const TONES = { active: 'good', paused: 'warn', error: 'bad', terminated: 'bad' };
@@ -19,7 +19,7 @@ export async function show(page, context) {
   put(page, h('div.title-row', {}, h('h1', {}, 'Streams'), h('p.muted', {}, 'Webhooks for what happens on a chain, numbered and chained'), h('div.actions', {}, create)),
     card(null, { flush: true }, table('Streams', [
       { title: 'Stream', cell: (row) => [link(`#/streams/${row.id}`, row.description || row.id), row.tag && h('div.muted.small', {}, row.tag)] },
-      { title: 'Status', cell: (row) => [badge(row.status, TONES[row.status] ?? 'plain'), row.statusMessage && h('div.muted.small', {}, row.statusMessage)] },
+      { title: 'Status', cell: (row) => [badge(row.status, pick(TONES, row.status, 'plain')), row.status !== 'active' && row.statusMessage && h('div.muted.small', {}, row.statusMessage)] },
       { title: 'Chains', cell: (row) => row.chainIds.map(chainName).join(', ') },
       { title: 'Webhook', cell: (row) => h('span.mono.small.break', {}, row.webhookUrl) },
       { title: 'Delivered', numeric: true, cell: (row) => count(sums.get(row.id)?.totalWebhooksDelivered ?? 0) },

@@ -1,8 +1,8 @@
 // A token: what it is worth, over time, by which pools, and how far to trust that.
-import { data, get } from './api.js';
+import { data, get, rpc } from './api.js';
 import { line } from './chart.js';
 import { h, put } from './dom.js';
-import { compact, count, plural, short, time, units, usd } from './format.js';
+import { compact, count, pick, plural, short, time, units, usd } from './format.js';
 import { lookup, remember } from './lookup.js';
 import { badge, block, card, copyable, coverageNote, empty, failure, loading, mono, notice, stat, stats, table, wallet } from './ui.js';
 
@@ -41,8 +41,8 @@ async function now(parts, heading, address, context) {
     put(parts.now, coverageNote(price.note), stats(
       stat('Price', h('span', { id: 'price', dataset: { usd: price.usdPriceFormatted } }, usd(price.usdPriceFormatted)), change ? `${Number(change) > 0 ? '+' : ''}${Number(change).toFixed(2)} % in 24 hours` : 'no price a day before'),
       native && stat(`In ${native.symbol}`, units(native.value, native.decimals, 9)),
-      stat('After block', block(context.chain, price.toBlock), price.blockTimestamp ? time(price.blockTimestamp) : null),
-      why && stat('Confidence', badge(why.confidence, { high: 'good', medium: 'warn', low: 'bad' }[why.confidence]), `${plural(why.poolsAgreeing, 'pool')} of ${count(why.poolsConsidered)} agree`)));
+      stat('After block', block(context.chain, price.toBlock)),
+      why && stat('Confidence', badge(why.confidence, pick({ high: 'good', medium: 'warn', low: 'bad' }, why.confidence, 'plain')), `${plural(why.poolsAgreeing, 'pool')} of ${count(why.poolsConsidered)} agree`)));
     if (why) drawWhy(parts, price, why, context);
     return price;
   } catch (error) {
@@ -54,7 +54,7 @@ async function now(parts, heading, address, context) {
 function drawWhy(parts, price, why, context) {
   const pair = (name, value) => [h('dt', {}, name), h('dd', {}, value)];
   put(parts.why, card('Why this price', {},
-    why.doubts.length > 0 && notice('warn', h('ul', {}, why.doubts.map((doubt) => h('li', {}, DOUBTS[doubt] ?? doubt)))),
+    why.doubts.length > 0 && notice('warn', h('ul', {}, why.doubts.map((doubt) => h('li', {}, pick(DOUBTS, doubt, doubt))))),
     h('dl.pairs', {},
       pair('Told by', [price.exchangeName, ' ', mono(short(why.pool), why.pool)]),
       pair('Against', wallet(context.chain, why.partner)),
@@ -73,7 +73,7 @@ function drawWhy(parts, price, why, context) {
     { title: 'Changed at', numeric: true, cell: (row) => (row.changedAtBlock ? block(context.chain, row.changedAtBlock) : '–') },
   ];
   put(parts.pools, card('Pools', { flush: true, note: `${plural(why.pools?.length ?? 0, 'pool')} with a say` }, table('Pools of this token', columns, why.pools ?? [], { none: empty('No pools', '') }),
-    why.dropped?.length > 0 && h('details.dropped', {}, h('summary', {}, `${plural(why.dropped.length, 'pool')} left out`), h('ul', {}, why.dropped.map((one) => h('li', {}, mono(short(one.pool), one.pool), ` ${DROPPED[one.why] ?? one.why}`))))));
+    why.dropped?.length > 0 && h('details.dropped', {}, h('summary', {}, `${plural(why.dropped.length, 'pool')} left out`), h('ul', {}, why.dropped.map((one) => h('li', {}, mono(short(one.pool), one.pool), ` ${pick(DROPPED, one.why, one.why)}`))))));
 }
 
 /** Blocks of the newest stored range, evenly. */
@@ -87,12 +87,14 @@ async function history(place, address, context) {
   const range = status.chains[context.chain]?.coverage?.split(',').at(-1) ?? '';
   const [from, to] = range.split('-').map(Number);
   const numbers = blocksBetween(from, to ?? from, POINTS);
+  const blocks = await rpc(context.chain, numbers.map((number) => ['eth_getBlockByNumber', [`0x${number.toString(16)}`, false]]));
+  const times = blocks.map((one) => (one?.timestamp ? Number(BigInt(one.timestamp)) : null));
   const points = new Array(numbers.length);
   let next = 0;
   const work = async () => {
     while (next < numbers.length && context.isShown()) {
       const n = next++;
-      points[n] = await priceAt(address, context.chain, numbers[n]);
+      points[n] = await priceAt(address, context.chain, { number: numbers[n], x: times[n] });
       put(place, loading(`${points.filter(Boolean).length} of ${numbers.length} prices`));
     }
   };
@@ -104,13 +106,12 @@ async function history(place, address, context) {
   put(place, line(`Price in US dollars at ${known.length} blocks`, drawn, { write: (value) => `$${compact(value)}` }), h('p.muted.small', {}, `The price after ${plural(known.length, 'block')} between ${count(numbers[0])} and ${count(numbers.at(-1))}; every point is one answer of the API.`));
 }
 
-async function priceAt(address, chain, number) {
+async function priceAt(address, chain, { number, x }) {
   try {
     const price = await data(`erc20/${address}/price`, { chain, to_block: number });
-    const x = Date.parse(price.blockTimestamp) / 1000;
     return { x, y: Number(price.usdPriceFormatted), exact: price.usdPriceFormatted, text: [usd(price.usdPriceFormatted), `block ${count(number)}`, time(x)] };
   } catch (error) {
-    if (error.status === 404 || error.status === 400) return { x: null, y: null };
+    if (error.status === 404 || error.status === 400) return { x, y: null };
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // What pages are put together from: cards, tables, badges, empty states, links to other pages.
 import { h, icon, put } from './dom.js';
-import { short } from './format.js';
+import { pick, short } from './format.js';
 
 export const badge = (text, tone = 'plain', title) => h('span.badge', { class: tone, title }, text);
 
@@ -9,7 +9,7 @@ export function card(title, { actions, note, flush } = {}, ...children) {
   return h('section.card', { class: flush ? 'flush' : '' }, head, ...children);
 }
 
-export const stat = (label, value, note) => h('div.stat', {}, h('dt', {}, label), h('dd', {}, value), note && h('p.muted.small', {}, note));
+export const stat = (label, value, note) => h('div.stat', {}, h('dt', {}, label), h('dd', {}, value), note && h('dd.note', {}, note));
 export const stats = (...all) => h('dl.stats', {}, ...all.filter(Boolean).map((one) => one));
 
 export const empty = (title, text, ...actions) => h('div.empty', {}, h('p.empty-title', {}, title), text && h('p.muted', {}, text), actions.length > 0 && h('div.actions', {}, ...actions));
@@ -59,14 +59,14 @@ export function copyable(text, label) {
 }
 
 /** columns: [{ title, cell(row), numeric, wide }]. The table scrolls by itself where it is wider than the page. */
-export function table(caption, columns, rows, { none, rowProps } = {}) {
+export function table(caption, columns, rows, { none, rowProps, kind = '' } = {}) {
   if (!rows.length) return none ?? empty('Nothing here', '');
   const head = h('tr', {}, columns.map((column) => h('th', { scope: 'col', class: column.numeric ? 'numeric' : '' }, column.title || h('span.hidden-text', {}, column.label ?? 'Actions'))));
   const body = rows.flatMap((row, n) => {
     const cells = columns.map((column) => h('td', { class: column.numeric ? 'numeric' : '' }, column.cell(row, n)));
     return [h('tr', rowProps?.(row, n) ?? {}, cells)];
   });
-  return h('div.table-scroll', { tabindex: '0', role: 'region', 'aria-label': caption }, h('table', {}, h('caption.hidden-text', {}, caption), h('thead', {}, head), h('tbody', {}, body)));
+  return h('div.table-scroll', { tabindex: '0', role: 'region', 'aria-label': caption }, h('table', { class: kind }, h('caption.hidden-text', {}, caption), h('thead', {}, head), h('tbody', {}, body)));
 }
 
 export const mono = (text, title) => h('span.mono', { title }, text);
@@ -120,4 +120,4 @@ export function coverageNote(note) {
   return parts.length ? notice('warn', parts.join(' ')) : null;
 }
 
-export const toneOf = (level) => ({ verified: 'good', partial: 'warn', unverified: 'bad' }[level] ?? 'plain');
+export const toneOf = (level) => pick({ verified: 'good', partial: 'warn', unverified: 'bad' }, level, 'plain');

@@ -1,5 +1,5 @@
 // A wallet: its transactions with what happened inside them, page by page, and what came in and went out.
-import { data } from './api.js';
+import { data, total as countRows } from './api.js';
 import { flows, legend } from './chart.js';
 import { csv, download } from './csv.js';
 import { h, icon, put } from './dom.js';
@@ -22,7 +22,7 @@ export async function show(page, context) {
   remember('wallet', context.chain, address);
   const filters = readFilters(context.params);
   const parts = { note: h('div', {}), stats: h('div', {}), chart: h('div', {}, loading()), rows: h('div', {}, loading()), problem: h('div', {}) };
-  const exporting = button('CSV', () => exportAll(exporting, parts.problem, address, context, filters), { glyph: 'down', label: 'Download all rows as CSV' });
+  const exporting = button('CSV', () => exportAll(exporting, parts.problem, address, context, filters), { glyph: 'down', label: 'CSV of all rows' });
   put(page,
     h('div.title-row', {}, h('h1', {}, 'Wallet'), h('span.address', {}, mono(address), copyable(address, 'address'))),
     filterForm(filters, address, context), parts.problem, parts.note, parts.stats,
@@ -63,19 +63,20 @@ function filterForm(filters, address, context) {
 async function pages(parts, address, context, filters) {
   /** The cursor of each page that was seen; the first has none. */
   const cursors = [null];
-  let number = 0;
+  let number = 0, total = null;
   const turn = async (to) => {
     put(parts.rows, loading());
     const cursor = cursors[to];
     const params = cursor ? { chain: context.chain, cursor } : { ...asked(context, filters), limit: PAGE };
     try {
       const answer = await data(address, params);
+      total ??= await countRows(address, asked(context, filters));
       if (!context.isShown()) return;
       number = to;
       if (answer.cursor) cursors[to + 1] = answer.cursor;
       put(parts.note, coverageNote(answer.note));
-      put(parts.stats, stats(stat('Transactions', count(answer.total), filters.internal ? 'direct and inside others' : 'as sender or receiver'), stat('Blocks they rest on', answer.note.indexed ?? '–')));
-      put(parts.rows, rowsTable(answer.result, address, context), pager(answer, number, turn));
+      put(parts.stats, stats(stat('Transactions', h('span', { id: 'total', dataset: { total } }, count(total)), filters.internal ? 'direct and inside others' : 'as sender or receiver'), stat('Blocks they rest on', answer.note.indexed ?? '–')));
+      put(parts.rows, rowsTable(answer.result, address, context), pager(answer, { number, total, turn }));
     } catch (error) {
       put(parts.rows, failure(error));
     }
@@ -83,13 +84,12 @@ async function pages(parts, address, context, filters) {
   await turn(0);
 }
 
-function pager(answer, number, turn) {
-  const total = Number(answer.total);
+function pager(answer, { number, total, turn }) {
   if (!total) return null;
   const first = number * PAGE + 1, last = number * PAGE + answer.result.length;
   return h('nav.pager', { 'aria-label': 'Pages of transactions' },
     h('span.muted', {}, `${count(first)}–${count(last)} of ${count(total)}`),
-    h('div.actions', {}, button('Newer', () => turn(number - 1), { kind: 'small', disabled: number === 0, label: 'The page before' }), button('Next', () => turn(number + 1), { kind: 'small', disabled: !answer.cursor, label: 'The next page' })));
+    h('div.actions', {}, button('Newer', () => turn(number - 1), { kind: 'small', disabled: number === 0, label: 'Newer page' }), button('Next', () => turn(number + 1), { kind: 'small', disabled: !answer.cursor, label: 'Next page' })));
 }
 
 function direction(row, address) {
@@ -150,7 +150,7 @@ function innerRows(row, width, context, amount) {
 async function chart(place, address, context, filters) {
   const chain = context.chainOf();
   try {
-    const { rows, total, isAll } = await collect(address, context, filters, CHART_ROWS, CHART_PAGES);
+    const { rows, isAll } = await collect(address, context, filters, CHART_PAGES);
     if (!context.isShown()) return;
     if (!rows.length) { put(place, empty('Nothing came in or went out', 'There is no transaction to draw.')); return; }
     const { step, all } = buckets(rows, address);
@@ -161,7 +161,7 @@ async function chart(place, address, context, filters) {
       text: [time(one.x, false), `received ${shown(one.received)}`, `sent ${shown(one.sent)}`, plural(one.rows, 'transaction')],
     }));
     put(place,
-      h('header.card-head', {}, h('h2', {}, `Received and sent per ${stepName(step)}`), h('span.muted.small', {}, isAll ? `all ${plural(rows.length, 'transaction')}` : `the ${filters.order === 'ASC' ? 'oldest' : 'newest'} ${count(rows.length)} of ${count(total)}`)),
+      h('header.card-head', {}, h('h2', {}, `Received and sent per ${stepName(step)}`), h('span.muted.small', {}, isAll ? `all ${plural(rows.length, 'transaction')}` : `the ${filters.order === 'ASC' ? 'oldest' : 'newest'} ${plural(rows.length, 'transaction')}`)),
       h('dl.stats.compact', { dataset: { received: sums.received, sent: sums.sent } }, stat('Received', shown(sums.received)), stat('Sent', shown(sums.sent)), stat('Net', shown(sums.received - sums.sent))),
       flows(`Received and sent per ${stepName(step)}, in ${chain.symbol}`, points, step),
       legend([['up', 'received'], ['down', 'sent, without fees']]));
@@ -171,22 +171,22 @@ async function chart(place, address, context, filters) {
 }
 
 /** Rows of several pages. */
-async function collect(address, context, filters, limit, pagesMax, onPage = () => {}) {
+async function collect(address, context, filters, pagesMax, onPage = () => {}) {
   const rows = [];
-  let params = { ...asked(context, filters), limit }, answer = null;
+  let params = { ...asked(context, filters), limit: CHART_ROWS }, answer = null;
   for (let page = 0; page < pagesMax; page += 1) {
     answer = await data(address, params);
     rows.push(...answer.result);
-    onPage(rows.length, answer.total);
+    onPage(rows.length);
     if (!answer.cursor || !context.isShown()) break;
     params = { chain: context.chain, cursor: answer.cursor };
   }
-  return { rows, total: answer.total, isAll: !answer.cursor };
+  return { rows, isAll: !answer.cursor };
 }
 
 async function exportAll(control, problem, address, context, filters) {
   await busy(control, problem, async () => {
-    const { rows, isAll } = await collect(address, context, filters, CHART_ROWS, CSV_PAGES, (have, total) => put(problem, loading(`${count(have)} of ${count(total)} rows`)));
+    const { rows, isAll } = await collect(address, context, filters, CSV_PAGES, (have) => put(problem, loading(plural(have, 'row'))));
     put(problem, !isAll && h('p.muted', {}, `The file holds the first ${count(rows.length)} rows; narrow the range for the rest.`));
     const header = ['time', 'block', 'hash', 'from', 'to', 'value', 'received', 'sent', 'fee', 'status', 'internal_transactions'];
     const lines = rows.map((row) => {
