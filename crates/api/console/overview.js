@@ -14,7 +14,12 @@ const LOOKS = 8;
 export async function show(page, context) {
   const parts = { problems: h('div.stack', {}), chains: h('div.chain-grid', {}), upstreams: h('div', {}), readers: h('div', {}), disk: h('div', {}) };
   const state = { cards: new Map(), rates: new Map(), context };
-  let status = await get('/status');
+  let status;
+  try { status = await get('/status'); } catch (error) {
+    if (error.status !== 403) throw error;
+    put(page, h('h1', {}, 'Overview'), card(null, {}, empty('The overview is for admins here', 'The server’s settings (auth.status) keep it to keys with the admin role. Everything else is at your service.', link(`#/${context.chain}/wallet`, 'Wallets', { class: 'button' }), link('#/streams', 'Streams', { class: 'button' }))));
+    return;
+  }
   put(page, h('div.title-row', {}, h('h1', {}, 'Overview'), h('p.muted', {}, plural(Object.keys(status.chains).length, 'chain'))), parts.problems, parts.chains,
     parts.upstreams, h('div.two', {}, parts.readers, parts.disk));
   const draw = () => drawAll(parts, state, status);

@@ -2,7 +2,7 @@
 import { get, post, remove } from './api.js';
 import { h, put } from './dom.js';
 import { ago, count, pick, plural, time } from './format.js';
-import { listen } from './live.js';
+import { blocksOf, listen } from './live.js';
 import { TONES } from './streams.js';
 import { addressesOf } from './stream_form.js';
 import { badge, busy, button, card, confirm, copyable, empty, field, link, loading, mono, notice, stat, stats, table } from './ui.js';
@@ -72,8 +72,7 @@ async function sendBlock(state, control) {
   const { parts, stream, id, context } = state;
   await busy(control, parts.problem, async () => {
     const chain = context.session.chains.find((one) => one.hex_id === stream.chainIds[0]);
-    const status = await get('/status');
-    const number = status.chains[chain?.slug]?.head?.number;
+    const number = blocksOf(chain?.slug).at(-1)?.number;
     if (number === undefined) throw new Error('No block of its chain is stored.');
     await post(`/streams/evm/${stream.chainIds[0]}/block-to-webhook/${number}/${encodeURIComponent(id)}`);
     put(parts.problem, notice('good', `Block ${count(number)} was sent to the webhook.`));

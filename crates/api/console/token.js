@@ -1,5 +1,5 @@
 // A token: what it is worth, over time, by which pools, and how far to trust that.
-import { data, get, rpc } from './api.js';
+import { data, rpc } from './api.js';
 import { line } from './chart.js';
 import { h, put } from './dom.js';
 import { compact, count, pick, plural, short, time, units, usd } from './format.js';
@@ -27,7 +27,7 @@ export async function show(page, context) {
   const parts = { now: h('div', {}, loading()), chart: h('div', {}, loading()), why: h('div', {}), pools: h('div', {}) };
   put(page, h('div.title-row', {}, heading, h('span.address', {}, mono(address), copyable(address, 'address'))), parts.now, card('Price over time', { note: 'US dollars' }, parts.chart), parts.why, parts.pools);
   const answer = await now(parts, heading, address, context);
-  if (answer) await history(parts.chart, address, context); else put(parts.chart, empty('Nothing to draw', 'There is no price of this token now.'));
+  if (answer) await history(parts.chart, address, context, answer.note.indexed); else put(parts.chart, empty('Nothing to draw', 'There is no price of this token now.'));
 }
 
 async function now(parts, heading, address, context) {
@@ -82,11 +82,9 @@ export function blocksBetween(from, to, points) {
   return many < 2 ? [to] : Array.from({ length: many }, (_, n) => Math.round(from + ((to - from) * n) / (many - 1)));
 }
 
-async function history(place, address, context) {
-  const status = await get('/status');
-  const range = status.chains[context.chain]?.coverage?.split(',').at(-1) ?? '';
-  const [from, to] = range.split('-').map(Number);
-  const numbers = blocksBetween(from, to ?? from, POINTS);
+async function history(place, address, context, indexed) {
+  const [from, to = from] = (indexed ?? '').split(',').at(-1).trim().split('-').map(Number);
+  const numbers = blocksBetween(from, to, POINTS);
   const blocks = await rpc(context.chain, numbers.map((number) => ['eth_getBlockByNumber', [`0x${number.toString(16)}`, false]]));
   const times = blocks.map((one) => (one?.timestamp ? Number(BigInt(one.timestamp)) : null));
   const points = new Array(numbers.length);

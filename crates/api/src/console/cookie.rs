@@ -14,11 +14,13 @@ pub fn read(headers: &HeaderMap) -> Option<&str> {
         .find_map(|(name, value)| (name == NAME).then_some(value))
 }
 
-/// No script can read it, and no other site can have it sent. Where the page came over https, it goes back over
+/// No script can read it, and no other site can have it sent. It goes with the browser at the latest; how long it is good
+/// for is the server's to say. An empty id takes it away. Where the page came over https, it goes back over
 /// https alone; browsers name the page's origin with every login.
-pub fn write(id: &str, lasts_s: u64, headers: &HeaderMap) -> String {
+pub fn write(id: &str, headers: &HeaderMap) -> String {
     let is_https =
         headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https:"));
     let secure = if is_https { "; Secure" } else { "" };
-    format!("{NAME}={id}; Path=/console; Max-Age={lasts_s}; HttpOnly; SameSite=Strict{secure}")
+    let end = if id.is_empty() { "; Max-Age=0" } else { "" };
+    format!("{NAME}={id}; Path=/console; HttpOnly; SameSite=Strict{secure}{end}")
 }

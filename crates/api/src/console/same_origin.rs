@@ -1,8 +1,8 @@
 //! Only the console's own pages may use a session.
 //!
-//! Three things are looked at, since no browser sends all of them everywhere: `Sec-Fetch-Site` (absent over plain
-//! http to another machine), `Origin` (absent from a GET), and a header that no other site can add without asking
-//! first, which is never allowed here. `SameSite=Strict` alone would let in whatever listens on another port of the
+//! Every request carries a header that no other site can add without asking first, which is never allowed here. Beside it
+//! the browser says where the request comes from: by `Sec-Fetch-Site`, or, over plain http to another machine, by `Origin`
+//! (which a GET does not have). `SameSite=Strict` alone would let in whatever listens on another port of the
 //! same host.
 
 use axum::extract::Request;
@@ -34,8 +34,12 @@ pub fn kept_to_us(mut response: Response) -> Response {
 /// `authority` is the host of an HTTP/2 request, which has no `Host` header.
 pub fn check(headers: &HeaderMap, authority: Option<&str>) -> Result<(), ApiError> {
     let is_ours = headers.get(&OUR_PAGE).is_some_and(|value| value == "1");
-    let is_same_site = headers.get(&FETCH_SITE).is_none_or(|site| site == "same-origin");
-    if is_ours && is_same_site && is_same_host(headers, authority) {
+    let is_same_origin = match headers.get(&FETCH_SITE) {
+        Some(site) => site == "same-origin",
+        // A proxy may have changed the host, so this is only asked where there is nothing better.
+        None => is_same_host(headers, authority),
+    };
+    if is_ours && is_same_origin {
         return Ok(());
     }
     Err(ApiError::CrossSite)
@@ -86,6 +90,15 @@ mod tests {
             ("another host", vec![ours, host, ("origin", "https://evil.example")]),
             ("a sandboxed frame", vec![ours, host, ("origin", "null")]),
             ("a file", vec![ours, host, ("origin", "file://")]),
+            (
+                "another site that says it is us",
+                vec![
+                    ours,
+                    host,
+                    ("sec-fetch-site", "cross-site"),
+                    ("origin", "http://127.0.0.1:8080"),
+                ],
+            ),
         ] {
             assert!(!checked(&lines), "{why}");
         }

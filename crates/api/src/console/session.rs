@@ -47,7 +47,7 @@ pub async fn log_in(State(app): State<App>, request: Request) -> Result<Response
         app.sessions.end(old);
     }
     let id = app.sessions.begin(hash(key), now_s());
-    let set = cookie::write(&id, app.sessions.lasts_s(), &headers);
+    let set = cookie::write(&id, &headers);
     let body = Json(json!({ "session": described(&app, &owner) }));
     Ok(with_cookie(body.into_response(), &set))
 }
@@ -56,7 +56,7 @@ pub async fn log_out(State(app): State<App>, headers: HeaderMap) -> Response {
     if let Some(id) = cookie::read(&headers) {
         app.sessions.end(id);
     }
-    with_cookie(StatusCode::NO_CONTENT.into_response(), &cookie::write("", 0, &headers))
+    with_cookie(StatusCode::NO_CONTENT.into_response(), &cookie::write("", &headers))
 }
 
 fn with_cookie(mut response: Response, set: &str) -> Response {
