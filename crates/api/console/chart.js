@@ -16,22 +16,22 @@ export function ticks(low, high, about = 4) {
 
 const pad = (n) => String(n).padStart(2, '0');
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
-/** Times as a clock or a calendar has them, at most so many. */
+/** Times as a clock or a calendar has them, at most so many, and how far apart they are. */
 export function timeTicks(low, high, most) {
-  if (high <= low) return [low];
   const step = STEPS.find((one) => (high - low) / one <= most) ?? STEPS.at(-1);
   const first = Math.ceil(low / step) * step;
-  const all = Array.from({ length: Math.floor((high - first) / step) + 1 }, (_, n) => first + n * step);
-  return all.length ? all : [low];
+  const all = Array.from({ length: Math.max(0, Math.floor((high - first) / step) + 1) }, (_, n) => first + n * step);
+  return { step, all: all.length ? all : [low] };
 }
 
-/** A time as short as its neighbours allow. */
-export function timeLabel(seconds, span) {
+/** A time as short as its neighbours allow: a day, a day and a clock where there are several days, a clock. */
+export function timeLabel(seconds, step, span) {
   const date = new Date(seconds * 1000);
+  const day = `${pad(date.getUTCMonth() + 1)}-${pad(date.getUTCDate())}`;
   const clock = `${pad(date.getUTCHours())}:${pad(date.getUTCMinutes())}`;
-  if (span < 900) return `${clock}:${pad(date.getUTCSeconds())}`;
-  if (span < 2 * 86400) return clock;
-  return `${date.getUTCFullYear()}-${pad(date.getUTCMonth() + 1)}-${pad(date.getUTCDate())}`;
+  if (step >= 86400) return `${date.getUTCFullYear()}-${day}`;
+  if (span > 86400) return `${day} ${clock}`;
+  return step < 60 ? `${clock}:${pad(date.getUTCSeconds())}` : clock;
 }
 
 /**
@@ -97,14 +97,15 @@ function axisY(canvas, box, values, write) {
   return y;
 }
 
-function axisX(canvas, box, low, high, write) {
+function axisX(canvas, box, low, high) {
   const span = high - low || 1;
   const x = (value) => (high === low ? (box.x0 + box.x1) / 2 : box.x0 + ((value - low) / span) * (box.x1 - box.x0));
-  for (const value of timeTicks(low, high, Math.max(3, Math.floor((box.x1 - box.x0) / 110)))) {
+  const { step, all } = timeTicks(low, high, Math.max(3, Math.floor((box.x1 - box.x0) / 110)));
+  for (const value of all) {
     const at = x(value);
     canvas.append(s('line.axis-zero', { x1: at, x2: at, y1: box.y0, y2: box.y0 + 4 }));
     const anchor = at > box.x1 - 34 ? 'end' : at < box.x0 + 20 ? 'start' : 'middle';
-    canvas.append(s('text.tick', { x: at, y: box.y0 + 18, 'text-anchor': anchor }, write(value)));
+    canvas.append(s('text.tick', { x: at, y: box.y0 + 18, 'text-anchor': anchor }, timeLabel(value, step, span)));
   }
   return x;
 }
@@ -117,8 +118,7 @@ export function line(label, points, { write = compact, height = 240 } = {}) {
     const values = known.map((point) => point.y);
     const [least, most] = [Math.min(...values), Math.max(...values)];
     const y = axisY(canvas, box, ticks(least, most), write);
-    const span = points.at(-1).x - points[0].x;
-    const x = axisX(canvas, box, points[0].x, points.at(-1).x, (t) => timeLabel(t, span));
+    const x = axisX(canvas, box, points[0].x, points.at(-1).x);
     let path = '', pen = 'M';
     for (const point of points) {
       if (point.y === null) { pen = 'M'; continue; }
@@ -142,7 +142,7 @@ export function scatter(label, points, series, { write = compact, height = 260 }
     const y = axisY(canvas, box, ticks(0, most), write);
     const times = points.map((point) => point.x);
     const [low, high] = [Math.min(...times), Math.max(...times)];
-    const x = axisX(canvas, box, low, high, (t) => timeLabel(t, high - low));
+    const x = axisX(canvas, box, low, high);
     return points.map((point) => {
       const node = s(`circle.dot.series-${series.indexOf(point.series) % 6}`, { cx: x(point.x), cy: y(point.y), r: 3.5, dataset: { y: point.exact ?? point.y } });
       canvas.append(node);
@@ -159,9 +159,9 @@ export function flows(label, buckets, step, { write = compact, height = 220 } = 
     const up = Math.max(...buckets.map((one) => one.up), 0), down = Math.max(...buckets.map((one) => one.down), 0);
     const y = axisY(canvas, box, most ? ticks(-down, up) : [-1, 0, 1], (value) => write(Math.abs(value)));
     const low = buckets[0].x, high = buckets.at(-1).x + step;
-    const x = axisX(canvas, box, low, high, (t) => timeLabel(t, high - low));
+    const x = axisX(canvas, box, low, high);
     const room = (box.x1 - box.x0) / ((high - low) / step);
-    const width = Math.max(1, Math.min(26, room * 0.72));
+    const width = Math.max(2, Math.min(26, room * 0.72));
     return buckets.map((one) => {
       const middle = x(one.x + step / 2);
       const bar = (kind, value, exact) => {
@@ -177,8 +177,10 @@ export function flows(label, buckets, step, { write = compact, height = 220 } = 
 
 /** Small bars without axes: how busy the newest blocks are. */
 export function sparkBars(label, values, titles) {
-  const most = Math.max(...values, 1), width = 240, height = 36, room = width / Math.max(values.length, 1);
-  const bars = values.map((value, n) => s('rect.spark', { x: n * room + 0.5, width: Math.max(room - 1, 1), height: Math.max((value / most) * height, value ? 1.5 : 0.5), y: height - Math.max((value / most) * height, value ? 1.5 : 0.5), dataset: { value } }, s('title', {}, titles[n])));
+  const most = Math.max(...values, 1), width = 240, height = 36, slots = Math.max(values.length, 60), room = width / slots;
+  // The newest stands at the right, also where there are few.
+  const first = slots - values.length;
+  const bars = values.map((value, n) => s('rect.spark', { x: (first + n) * room + 0.5, width: Math.max(room - 1, 1), height: Math.max((value / most) * height, value ? 1.5 : 0.5), y: height - Math.max((value / most) * height, value ? 1.5 : 0.5), dataset: { value } }, s('title', {}, titles[n])));
   return s('svg.sparkbars', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, bars);
 }
 

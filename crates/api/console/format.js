@@ -47,7 +47,7 @@ export function bytes(n) {
   return `${size >= 100 || step === 0 ? Math.round(size) : size.toFixed(1)} ${names[step]}`;
 }
 
-export const short = (hash, head = 8, tail = 6) => (hash && hash.length > head + tail + 1 ? `${hash.slice(0, head)}…${hash.slice(-tail)}` : hash ?? '–');
+export const short = (hash, head = 7, tail = 5) => (hash && hash.length > head + tail + 1 ? `${hash.slice(0, head)}…${hash.slice(-tail)}` : hash ?? '–');
 
 export const isAddress = (text) => /^0x[0-9a-f]{40}$/i.test(text);
 export const isHash = (text) => /^0x[0-9a-f]{64}$/i.test(text);
@@ -75,4 +75,13 @@ export const ago = (when) => {
 };
 
 export const hexNumber = (hex) => (hex === null || hex === undefined ? null : BigInt(hex));
+/** `0-99,200-250` as people read it; of many ranges the ends. */
+export function blockRanges(text) {
+  const ranges = (text ?? '').split(',').map((range) => range.trim()).filter(Boolean);
+  const ends = ranges.map((range) => range.split('-')).filter(([from]) => /^\d+$/.test(from)).map(([from, to = from]) => [from, to]);
+  if (!ends.length) return '–';
+  if (ends.length <= 2) return ends.map(([from, to]) => (from === to ? count(from) : `${count(from)} to ${count(to)}`)).join(', ');
+  return `${count(ranges.length)} ranges, ${count(ends[0][0])} to ${count(ends.at(-1)[1])}`;
+}
+
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${Number(n) === 1 ? one : many}`;

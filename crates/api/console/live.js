@@ -29,8 +29,7 @@ function take(kind, data, onLogout) {
   }
   const { chain, block } = data;
   let blocks = (recent.get(chain) ?? []).filter((known) => (kind === 'revert' ? known.number < block.number : known.number !== block.number));
-  if (kind === 'apply') blocks = [...blocks, block].sort((a, b) => a.number - b.number).slice(-KEPT);
-  if (kind === 'amend') blocks = [...blocks, block].sort((a, b) => a.number - b.number).slice(-KEPT);
+  if (kind !== 'revert') blocks = [...blocks, block].sort((a, b) => a.number - b.number).slice(-KEPT);
   recent.set(chain, blocks);
   tell(kind, chain, block);
 }
@@ -58,10 +57,24 @@ async function read(onLogout) {
   }
 }
 
+// A browser opens only so many connections to one server (six, over HTTP/1): a tab that nobody looks at gives its own back.
+const HIDDEN_MS = 20_000;
+let hiddenTimer = null;
+document.addEventListener('visibilitychange', () => {
+  clearTimeout(hiddenTimer);
+  if (document.hidden) hiddenTimer = setTimeout(() => abort?.abort(), HIDDEN_MS);
+});
+const shown = () => new Promise((done) => {
+  const look = () => { if (!document.hidden) { document.removeEventListener('visibilitychange', look); done(); } };
+  document.addEventListener('visibilitychange', look);
+  look();
+});
+
 export async function start(onLogout) {
   if (!stopped) return;
   stopped = false;
   while (!stopped) {
+    await shown();
     try { await read(onLogout); } catch { /* tried again below */ }
     if (state.connected) { state.connected = false; tell('disconnected'); }
     if (!stopped) await new Promise((done) => { setTimeout(done, RETRY_MS); });

@@ -21,6 +21,6 @@ export function logIn(root, message, onSession) {
       h('h1', {}, 'Log in'),
       message && notice('warn', message),
       form,
-      h('p.muted.small', {}, 'No key yet? ', h('code', {}, 'headwater keys create --role admin'), ' makes one.'))));
+      h('p.muted.small', {}, 'No key yet? This makes one:', h('br'), h('code', {}, 'headwater keys create --admin')))));
   key.focus();
 }

@@ -19,7 +19,7 @@ export async function show(page, context) {
   }
   remember('nft', context.chain, address);
   const filters = { marketplace: context.params.get('marketplace') ?? '', days: context.params.get('days') ?? '7' };
-  const parts = { note: h('div', {}), lowest: h('div', {}, loading()), chart: h('div', {}, loading()), rows: h('div', {}, loading()) };
+  const parts = { note: h('div', {}), lowest: h('div', {}, loading()), chart: h('div.chart-box', {}, loading()), rows: h('div', {}, loading()) };
   put(page,
     h('div.title-row', {}, h('h1', {}, 'Collection'), h('span.address', {}, mono(address), copyable(address, 'address'))),
     filterForm(filters, address, context), parts.note, parts.lowest,

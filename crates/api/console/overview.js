@@ -21,6 +21,7 @@ export async function show(page, context) {
     return;
   }
   put(page, h('div.title-row', {}, h('h1', {}, 'Overview'), h('p.muted', {}, plural(Object.keys(status.chains).length, 'chain'))), parts.problems, parts.chains,
+    h('div.cover-legend', {}, legend([['verified', 'verified'], ['partial', 'partly proven'], ['unverified', 'unverified'], ['none', 'not stored']]), h('span.muted.small', {}, 'by the newest stored block of each piece')),
     parts.upstreams, h('div.two', {}, parts.readers, parts.disk));
   const draw = () => drawAll(parts, state, status);
   draw();
@@ -35,6 +36,7 @@ export async function show(page, context) {
 function drawAll(parts, state, status) {
   put(parts.problems, status.problems.map((problem) => notice('bad', h('p', {}, h('strong', {}, problem.chain ? `${problem.chain}: ` : ''), problem.reason), h('p.muted', {}, problem.advice))));
   const names = Object.keys(status.chains);
+  parts.chains.classList.toggle('many', names.length > 4);
   if (!names.length) put(parts.chains, empty('No chain yet', 'Start the server with a node: headwater serve --rpc eth=http://127.0.0.1:8545'));
   for (const name of names) {
     if (!state.cards.has(name)) {
@@ -83,7 +85,7 @@ function chainCard(name, context) {
     if (!newest) return;
     put(parts.head, block(name, newest.number));
     parts.head.dataset.number = newest.number;
-    put(parts.age, `${short(newest.hash)} · ${ago(newest.timestamp)}`);
+    put(parts.age, h('span', { title: newest.hash }, ago(newest.timestamp)));
     put(parts.level, badge(newest.level, toneOf(newest.level), 'What was proven of the newest block'));
     const pace = perSecond(blocks);
     put(parts.pace, pace === null ? '–' : pace < 10 ? pace.toFixed(1) : count(Math.round(pace)));
@@ -97,7 +99,7 @@ function chainCard(name, context) {
         put(parts.head, chain.head ? block(name, chain.head.number) : h('span.muted', {}, 'no block yet'));
         put(parts.pace, '–');
         put(parts.level, chain.head && badge(chain.head.level, toneOf(chain.head.level)));
-        put(parts.age, chain.head && `${short(chain.head.hash)} · ${ago(chain.head.timestamp)}`);
+        put(parts.age, chain.head && h('span', { title: chain.head.hash }, ago(chain.head.timestamp)));
       } else drawLive();
       const lag = chain.lag_blocks;
       put(parts.lag, lag === null || lag === undefined ? '–' : lag === 0 ? 'up to date' : plural(lag, 'block'));
@@ -109,8 +111,7 @@ function chainCard(name, context) {
         if (!context.isShown()) return;
         put(parts.cover,
           strip(`Stored blocks of ${name}, from ${from} to ${to}`, pieces),
-          h('div.strip-ends.muted.small', {}, h('span', {}, `block ${count(from)}`), h('span', {}, count(to))),
-          legend([['verified', 'verified'], ['partial', 'partly proven'], ['unverified', 'unverified'], ['none', 'not stored']]));
+          h('div.strip-ends.muted.small', {}, h('span', {}, `block ${count(from)}`), h('span', {}, count(to))));
       } catch { /* the next look tells */ }
     },
   };

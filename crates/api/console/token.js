@@ -24,7 +24,7 @@ export async function show(page, context) {
   }
   remember('token', context.chain, address);
   const heading = h('h1', {}, 'Token');
-  const parts = { now: h('div', {}, loading()), chart: h('div', {}, loading()), why: h('div', {}), pools: h('div', {}) };
+  const parts = { now: h('div', {}, loading()), chart: h('div.chart-box', {}, loading()), why: h('div', {}), pools: h('div', {}) };
   put(page, h('div.title-row', {}, heading, h('span.address', {}, mono(address), copyable(address, 'address'))), parts.now, card('Price over time', { note: 'US dollars' }, parts.chart), parts.why, parts.pools);
   const answer = await now(parts, heading, address, context);
   if (answer) await history(parts.chart, address, context, answer.note.indexed); else put(parts.chart, empty('Nothing to draw', 'There is no price of this token now.'));

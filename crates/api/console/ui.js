@@ -1,6 +1,6 @@
 // What pages are put together from: cards, tables, badges, empty states, links to other pages.
 import { h, icon, put } from './dom.js';
-import { pick, short } from './format.js';
+import { blockRanges, pick, short } from './format.js';
 
 export const badge = (text, tone = 'plain', title) => h('span.badge', { class: tone, title }, text);
 
@@ -114,7 +114,7 @@ export function confirm(title, text, action) {
 export function coverageNote(note) {
   if (!note) return null;
   const parts = [];
-  if (note.partial) parts.push(`Only some of the asked blocks are stored: ${note.indexed}.`);
+  if (note.partial) parts.push(`Only some of the asked blocks are stored (${blockRanges(note.indexed)}).`);
   if (note.traces === 'missing') parts.push('Internal transactions of some rows are not known: no node could trace their blocks.');
   if (note.receipts === 'missing') parts.push('Receipts of some rows are missing.');
   return parts.length ? notice('warn', parts.join(' ')) : null;

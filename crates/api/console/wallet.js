@@ -4,7 +4,7 @@ import { flows, legend } from './chart.js';
 import { csv, download } from './csv.js';
 import { h, icon, put } from './dom.js';
 import { buckets, flowOf, stepName } from './flow.js';
-import { asNumber, count, plural, time, units } from './format.js';
+import { asNumber, blockRanges, count, plural, time, units } from './format.js';
 import { lookup, remember } from './lookup.js';
 import { badge, block, busy, button, card, checkbox, copyable, coverageNote, empty, failure, field, loading, mono, select, stat, stats, table, transaction, wallet as walletLink } from './ui.js';
 
@@ -21,7 +21,7 @@ export async function show(page, context) {
   }
   remember('wallet', context.chain, address);
   const filters = readFilters(context.params);
-  const parts = { note: h('div', {}), stats: h('div', {}), chart: h('div', {}, loading()), rows: h('div', {}, loading()), problem: h('div', {}) };
+  const parts = { note: h('div', {}), stats: h('div', {}), chart: h('div.chart-box', {}, loading()), rows: h('div', {}, loading()), problem: h('div', {}) };
   const exporting = button('CSV', () => exportAll(exporting, parts.problem, address, context, filters), { glyph: 'down', label: 'CSV of all rows' });
   put(page,
     h('div.title-row', {}, h('h1', {}, 'Wallet'), h('span.address', {}, mono(address), copyable(address, 'address'))),
@@ -75,7 +75,7 @@ async function pages(parts, address, context, filters) {
       number = to;
       if (answer.cursor) cursors[to + 1] = answer.cursor;
       put(parts.note, coverageNote(answer.note));
-      put(parts.stats, stats(stat('Transactions', h('span', { id: 'total', dataset: { total } }, count(total)), filters.internal ? 'direct and inside others' : 'as sender or receiver'), stat('Blocks they rest on', answer.note.indexed ?? '–')));
+      put(parts.stats, stats(stat('Transactions', h('span', { id: 'total', dataset: { total } }, count(total)), filters.internal ? 'direct and inside others' : 'as sender or receiver'), stat('Blocks they rest on', blockRanges(answer.note.indexed))));
       put(parts.rows, rowsTable(answer.result, address, context), pager(answer, { number, total, turn }));
     } catch (error) {
       put(parts.rows, failure(error));
