@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { logIn, openBrowser, openPage, visit } from '../support/browser.mjs';
 import { startDemo } from '../support/processes.mjs';
+import { startReceiver } from '../support/receiver.mjs';
 
 const RUN = 'window.headwaterRan=1';
 const HOSTILE = [
@@ -57,12 +58,15 @@ after(async () => {
 /** Answers of this path come with what `change` makes of them. */
 async function tampered(path, change, work) {
   const match = (url) => url.pathname.endsWith(path);
-  await page.route(match, async (route) => {
+  const under = new Set();
+  const answer = async (route) => {
     const response = await route.fetch();
     const json = await response.json();
     await route.fulfill({ response, json: change(json) ?? json });
-  });
-  try { return await work(); } finally { await page.unroute(match); }
+  };
+  await page.route(match, (route) => { const one = answer(route); under.add(one); return one; });
+  // Pages look again by themselves: what is under way is answered before the next test.
+  try { return await work(); } finally { await Promise.allSettled(under); await page.unroute(match); }
 }
 
 /** Half a pair cannot leave the browser; it is replaced on both sides. */
@@ -193,6 +197,28 @@ describe('hostile text', () => {
     await page.waitForSelector('[aria-label="API keys"]');
     await shownAsText('keys', 4);
     await page.unroute(match);
+  });
+
+  it('that was really written: names of keys, descriptions and tags of streams', async () => {
+    const send = (method, path, body) => fetch(`${demo.url}${path}`, { method, headers: { 'x-api-key': demo.key, 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const receiver = await startReceiver();
+    const taken = [];
+    for (const text of texts.filter((one) => one.length <= 200)) {
+      const key = await send('POST', '/admin/v1/keys', { name: text, tenant: text });
+      const stream = await send('PUT', '/streams/evm', { webhookUrl: `${receiver.url}/x`, description: text, tag: text, chainIds: ['0x539'], includeNativeTxs: true });
+      if (key.ok && stream.ok) taken.push(kept(text));
+    }
+    assert.ok(taken.length >= 25, `${taken.length} were taken`);
+    for (const [hash, wanted] of [['#/keys', '/admin/v1/keys'], ['#/streams', '/console/api/streams/evm']]) {
+      await visit(page, hash, wanted);
+      await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length >= 25);
+      const content = await page.evaluate(() => document.body.textContent.toWellFormed());
+      for (const text of taken) assert.ok(content.split(text).length > 2, `${hash}: ${text}`);
+      assert.equal(await page.locator('main :is(script, img, iframe, style, base, form[action], b, i, u, hr)').count(), 0, hash);
+    }
+    await receiver.stop();
+    assert.equal(await page.evaluate(() => window.headwaterRan), undefined);
+    assert.deepEqual(page.complaints.splice(0), []);
   });
 
   it('of refusals', async () => {

@@ -6,7 +6,7 @@ import { ago, bytes, count, duration, pick, plural, short } from './format.js';
 import { blocksOf, listen } from './live.js';
 import { badge, block, button, card, confirm, empty, failure, link, mono, notice, table, toneOf } from './ui.js';
 
-const LOOK_MS = 4000;
+const LOOK_MS = 5000;
 const COVERAGE_MS = 20000;
 /** How fast history goes is measured over so many looks. */
 const LOOKS = 8;
@@ -26,9 +26,10 @@ export async function show(page, context) {
   const draw = () => drawAll(parts, state, status);
   draw();
   const look = async () => {
+    if (document.hidden) return;
     try { status = await get('/status'); if (context.isShown()) draw(); } catch { /* the next look tells */ }
   };
-  const timers = [setInterval(look, LOOK_MS), setInterval(() => state.cards.forEach((one) => one.look()), COVERAGE_MS)];
+  const timers = [setInterval(look, LOOK_MS), setInterval(() => document.hidden || state.cards.forEach((one) => one.look()), COVERAGE_MS)];
   context.until(() => timers.forEach(clearInterval));
   context.until(listen((kind, chain) => (chain ? state.cards.get(chain)?.live() : state.cards.forEach((one) => one.live()))));
 }

@@ -15,7 +15,7 @@ use streams::Streams;
 use crate::answer_headers::AnswerDate;
 use crate::backups::Backups;
 use crate::config::{Config, PriceConfig, StatusAccess};
-use crate::console::{ConsoleConfig, Live, Sessions};
+use crate::console::{ConsoleConfig, Live, RecentAnswers, Sessions};
 use crate::contract_list::ContractList;
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
@@ -81,6 +81,7 @@ pub struct Inner {
     pub backups: Backups,
     pub sessions: Sessions,
     pub live: Live,
+    pub recent_answers: RecentAnswers,
     stopping: AtomicBool,
 }
 
@@ -114,6 +115,7 @@ impl App {
             backups: Backups::default(),
             sessions,
             live,
+            recent_answers: RecentAnswers::default(),
             stopping: AtomicBool::new(false),
         };
         App { inner: Arc::new(inner) }

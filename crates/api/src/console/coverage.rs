@@ -4,14 +4,22 @@
 //! How much of a piece is stored is exact. Its proof level is that of one of its blocks: looking at all of them would
 //! be reading the chain.
 
-use axum::Json;
+use std::time::Duration;
+
 use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use serde_json::{Value, json};
 use store::Coverage;
 
+use super::recent_answers::Asked;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::params::Path;
+use crate::served_chain::ServedChain;
+
+/// It changes slowly, and is looked at by every page.
+const LASTS: Duration = Duration::from_secs(5);
 
 /// What a screen can show.
 const PIECES: u64 = 96;
@@ -19,8 +27,14 @@ const PIECES: u64 = 96;
 pub async fn coverage(
     State(app): State<App>,
     Path(chain): Path<String>,
-) -> Result<Json<Value>, ApiError> {
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
     let served = app.served_by_name(&chain)?;
+    let asked = Asked::Coverage(served.chain.id);
+    app.recent_answers.give((asked, LASTS), &headers, drawn(&app, served)).await
+}
+
+async fn drawn(app: &App, served: &ServedChain) -> Result<Value, ApiError> {
     let id = served.chain.id;
     let view = app.parts.store.view().await?;
     let stored = view.coverage(id).await?;
@@ -39,7 +53,7 @@ pub async fn coverage(
             "has_traces": block.as_ref().map(|block| block.has_traces),
         }));
     }
-    Ok(Json(json!({ "from": 0, "to": newest, "pieces": pieces })))
+    Ok(json!({ "from": 0, "to": newest, "pieces": pieces }))
 }
 
 /// Nearly equal pieces of the blocks up to `newest`, without a gap.

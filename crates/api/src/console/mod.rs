@@ -15,10 +15,12 @@ mod live_chain;
 mod node_rpc;
 mod page;
 mod proof_table;
+mod recent_answers;
 mod same_origin;
 mod session;
 mod session_layer;
 mod sessions;
+mod status;
 #[cfg(test)]
 mod tests;
 
@@ -28,11 +30,12 @@ use axum::routing::{get, post};
 
 pub use config::ConsoleConfig;
 pub use live::Live;
+pub use recent_answers::RecentAnswers;
 pub use session_layer::SessionOwner;
 pub use sessions::Sessions;
 
 use crate::app::App;
-use crate::hosts::{shared_answer, status};
+use crate::hosts;
 use crate::{admin, data, streams};
 
 /// `has_admin`: whether the admin surface is within reach of this listener. An operator who gave it a listener of
@@ -49,14 +52,13 @@ pub fn routes(app: &App, has_admin: bool) -> Router<App> {
 }
 
 fn operations(app: &App, has_admin: bool) -> Router<App> {
-    let share_status = middleware::from_fn_with_state(app.clone(), shared_answer::status);
     let mut all = Router::new()
         .route("/events", get(events::events))
         .route("/coverage/{chain}", get(coverage::coverage))
         .route("/proof", get(proof_table::proof_table))
         .route("/rpc/{chain}", post(node_rpc::node_rpc))
-        .route("/status", get(status::status).layer(share_status))
-        .route("/status/{chain}/blocks/{number}", get(status::block_status))
+        .route("/status", get(status::status))
+        .route("/status/{chain}/blocks/{number}", get(hosts::status::block_status))
         .merge(data::routes());
     if app.parts.streams.is_some() {
         all = all.merge(streams::routes());
