@@ -109,7 +109,7 @@ async function gateway() {
 async function console_() {
   const { chromiumBinary } = await import('./support/browser.mjs');
   if (!chromiumBinary()) return skip('console', 'no chromium (apt-get install chromium, or set CHROMIUM to the binary)');
-  for (const file of ['console', 'console_token', 'console_hostile']) await nodeTests(`clients/${file}.test.mjs`);
+  for (const file of ['console', 'console_token', 'console_hostile', 'console_crowd']) await nodeTests(`clients/${file}.test.mjs`);
   if (!process.env.HEADWATER_FIXTURES) return skip('the console on recorded blocks', 'set HEADWATER_FIXTURES to the folder');
   await nodeTests('clients/console_recorded.test.mjs');
 }
