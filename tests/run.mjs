@@ -106,7 +106,15 @@ async function gateway() {
   await nodeTests('clients/gateway_tools.test.mjs');
 }
 
-const suites = { clients, gateway, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, rig };
+async function console_() {
+  const { chromiumBinary } = await import('./support/browser.mjs');
+  if (!chromiumBinary()) return skip('console', 'no chromium (apt-get install chromium, or set CHROMIUM to the binary)');
+  for (const file of ['console', 'console_token', 'console_hostile', 'console_crowd']) await nodeTests(`clients/${file}.test.mjs`);
+  if (!process.env.HEADWATER_FIXTURES) return skip('the console on recorded blocks', 'set HEADWATER_FIXTURES to the folder');
+  await nodeTests('clients/console_recorded.test.mjs');
+}
+
+const suites = { clients, gateway, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, console: console_, rig };
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length && !wanted.includes(name)) continue;
   const started = Date.now();

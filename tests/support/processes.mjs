@@ -107,3 +107,18 @@ export async function settled(headwater, nodeUrl, { timeout_ms = 120_000, revert
     await sleep(50);
   }
 }
+
+/** `headwater demo`, with what it printed: where it listens, its key, and the addresses that are worth looking at. */
+export async function startDemo(args = []) {
+  const child = start(headwaterBinary(), ['demo', '--listen', '127.0.0.1:0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const printed = await new Promise((done, fail) => {
+    let text = '';
+    createInterface({ input: child.stdout }).on('line', (line) => { text += `${line}\n`; if (line.startsWith('Ctrl-C')) done(text); });
+    child.ended.then(({ code }) => fail(new Error(`the demo ended with ${code}`)));
+  });
+  const found = (pattern) => pattern.exec(printed)?.[1];
+  return {
+    url: found(/data host +(http:\/\/[^/\s]+)/), key: found(/API key +(\S+)/), exchange: found(/v2\.2\/(0x[0-9a-f]{40})\?/), inner: found(/v2\.2\/(0x[0-9a-f]{40})\?chain=demo&include/),
+    nft: found(/nft\/(0x[0-9a-f]{40})\/trades/), stream: found(/streams\/evm\/([0-9a-f-]{36})\/deliveries/), child, stop: () => stop(child),
+  };
+}

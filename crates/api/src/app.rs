@@ -15,6 +15,7 @@ use streams::Streams;
 use crate::answer_headers::AnswerDate;
 use crate::backups::Backups;
 use crate::config::{Config, PriceConfig, StatusAccess};
+use crate::console::{ConsoleConfig, Live, RecentAnswers, Sessions};
 use crate::contract_list::ContractList;
 use crate::contracts::Contracts;
 use crate::cursor::CursorKey;
@@ -37,6 +38,7 @@ use crate::tokens::{TokenLists, Tokens};
 /// What the server is put together from.
 pub struct Parts {
     pub config: Config,
+    pub console: ConsoleConfig,
     pub listen: ListenConfig,
     pub store: Store,
     pub table: Arc<ChainTable>,
@@ -77,6 +79,9 @@ pub struct Inner {
     pub price_memory: PriceMemory,
     pub meters: Meters,
     pub backups: Backups,
+    pub sessions: Sessions,
+    pub live: Live,
+    pub recent_answers: RecentAnswers,
     stopping: AtomicBool,
 }
 
@@ -95,6 +100,7 @@ impl App {
         let timeout = Duration::from_millis(parts.price.node_timeout_ms);
         let contracts = Contracts::new(parts.price.node_questions_max, timeout);
         let response_budget = ResponseBudget::new(parts.config.response_bytes_in_flight_max);
+        let (sessions, live) = (Sessions::new(&parts.console), Live::new(&parts.chains));
         let inner = Inner {
             parts,
             served,
@@ -107,6 +113,9 @@ impl App {
             price_memory: PriceMemory::default(),
             meters: Meters::default(),
             backups: Backups::default(),
+            sessions,
+            live,
+            recent_answers: RecentAnswers::default(),
             stopping: AtomicBool::new(false),
         };
         App { inner: Arc::new(inner) }

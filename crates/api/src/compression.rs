@@ -63,7 +63,7 @@ pub async fn packed(response: Response, bytes_min: u64) -> Response {
 }
 
 /// The quickest way: hex and JSON shrink well by any.
-fn gzip(plain: &Bytes) -> Option<Vec<u8>> {
+pub fn gzip(plain: &Bytes) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 4), Compression::fast());
     encoder.write_all(plain).ok()?;
     encoder.finish().ok()

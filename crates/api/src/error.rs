@@ -33,6 +33,10 @@ pub enum ApiError {
     KeyWrong,
     #[error("this API key may not do that; it needs the admin role")]
     NotAdmin,
+    #[error("nobody is logged in any more: the session ended, or its key was revoked")]
+    LoggedOut,
+    #[error("only the console's own pages may ask this")]
+    CrossSite,
     #[error("{0}")]
     NotFound(String),
     #[error("this server does not have this operation; {0}")]
@@ -82,8 +86,10 @@ impl ApiError {
         match self {
             ApiError::BadRequest(_) => StatusCode::BAD_REQUEST,
             ApiError::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            ApiError::KeyMissing | ApiError::KeyWrong => StatusCode::UNAUTHORIZED,
-            ApiError::NotAdmin => StatusCode::FORBIDDEN,
+            ApiError::KeyMissing | ApiError::KeyWrong | ApiError::LoggedOut => {
+                StatusCode::UNAUTHORIZED
+            }
+            ApiError::NotAdmin | ApiError::CrossSite => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) => StatusCode::NOT_FOUND,
             ApiError::NotImplemented(_) => StatusCode::NOT_IMPLEMENTED,
             ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,

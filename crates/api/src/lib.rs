@@ -1,4 +1,4 @@
-//! The only HTTP server: data host, node RPC host, streams host, admin surface, health, status, metrics.
+//! The only HTTP server: data host, node RPC host, streams host, admin surface, console, health, status, metrics.
 //!
 //! In: requests. Out: answers in the shapes of the interface, in two wire profiles of one model.
 //! An operation is one file and one line in `data::routes` or `streams::routes`. Must not know: how blocks get into the store.
@@ -12,6 +12,7 @@ mod client_address;
 pub mod clock;
 mod compression;
 mod config;
+mod console;
 mod contract_list;
 mod contracts;
 mod cors;
@@ -44,6 +45,7 @@ mod shared_answers;
 mod streams;
 mod throttle;
 mod tokens;
+mod usage;
 
 pub use admin::{BackupOrder, KeyCreated, KeyInfo, KeyRequest, RoleName};
 pub use app::{App, Parts};
@@ -51,6 +53,7 @@ pub use audit_control::{AuditControl, AuditFuture};
 pub use backups::{BackupState, BackupStatus};
 pub use client_address::AddressRange;
 pub use config::{Config, PriceConfig, StatusAccess};
+pub use console::ConsoleConfig;
 pub use contract_list::ContractList;
 pub use error::ApiError;
 pub use labels::Labels;
@@ -62,3 +65,4 @@ pub use router::{Hosts, router};
 pub use serve::{Connections, Limits, Stage, serve, serve_local};
 pub use served_chain::{ServedChain, StatusFn};
 pub use tokens::{TokenListError, TokenLists};
+pub use usage::UsageCounts;

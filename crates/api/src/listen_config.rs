@@ -18,6 +18,7 @@ pub struct ListenConfig {
     pub rpc: String,
     pub streams: String,
     pub admin: String,
+    pub console: String,
     /// Connections open at once, over all listeners; less where the file limit is low.
     pub connections_max: usize,
     /// Of them from one client's address, or one /64 network of IPv6. Also requests under way at once that
@@ -53,6 +54,7 @@ impl Default for ListenConfig {
             rpc: String::new(),
             streams: String::new(),
             admin: String::new(),
+            console: String::new(),
             connections_max: 10_000,
             connections_per_address_max: 512,
             trusted_proxies: Vec::new(),

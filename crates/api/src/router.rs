@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::hosts::{health, metrics, node_rpc, rpc_socket, shared_answer, status};
-use crate::{admin, cors, data, request_id, streams};
+use crate::{admin, console, cors, data, request_id, streams};
 
 /// Which hosts a listener serves; one listener may serve all, their paths do not clash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,10 +19,16 @@ pub struct Hosts {
     pub rpc: bool,
     pub streams: bool,
     pub admin: bool,
+    pub console: bool,
 }
 
 impl Hosts {
-    pub const ALL: Hosts = Hosts { data: true, rpc: true, streams: true, admin: true };
+    pub const ALL: Hosts =
+        Hosts { data: true, rpc: true, streams: true, admin: true, console: true };
+    pub const NONE: Hosts =
+        Hosts { data: false, rpc: false, streams: false, admin: false, console: false };
+    /// A listener of the console's own: what it shows is not on the listener itself.
+    pub const CONSOLE: Hosts = Hosts { console: true, ..Hosts::NONE };
 }
 
 pub fn router(app: App, hosts: Hosts) -> Router {
@@ -36,6 +42,10 @@ pub fn router(app: App, hosts: Hosts) -> Router {
         .route("/metrics", get(metrics::metrics).layer(share_metrics));
     if hosts.admin {
         for_operators = for_operators.merge(admin::routes());
+    }
+    if hosts.console && app.parts.console.enabled {
+        let has_admin = hosts.admin || hosts == Hosts::CONSOLE;
+        for_operators = for_operators.merge(console::routes(&app, has_admin));
     }
     for_operators = for_operators.method_not_allowed_fallback(method_not_allowed);
     let mut for_clients = Router::new();

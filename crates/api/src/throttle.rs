@@ -10,26 +10,38 @@ use model::token_bucket::TokenBucket;
 
 use crate::error::ApiError;
 use crate::lock;
+use crate::usage::{Usage, UsageCounts};
 
 pub struct Throttle {
     units_per_second: u32,
     /// None is no limit.
     bucket: Option<Mutex<TokenBucket>>,
+    usage: Usage,
 }
 
 impl Throttle {
     /// Zero is no limit.
     pub fn new(units_per_second: u32) -> Self {
         let bucket = TokenBucket::new(f64::from(units_per_second), Instant::now());
-        Throttle { units_per_second, bucket: bucket.map(Mutex::new) }
+        Throttle { units_per_second, bucket: bucket.map(Mutex::new), usage: Usage::default() }
     }
 
     pub fn units_per_second(&self) -> u32 {
         self.units_per_second
     }
 
+    /// What was taken, and how often nothing was left.
+    pub fn usage(&self) -> UsageCounts {
+        self.usage.counts()
+    }
+
     pub fn take(&self, units: u32) -> Result<(), ApiError> {
-        self.take_at(units, Instant::now())
+        let taken = self.take_at(units, Instant::now());
+        match &taken {
+            Ok(()) => self.usage.charge(units),
+            Err(_) => self.usage.refuse(),
+        }
+        taken
     }
 
     fn take_at(&self, units: u32, now: Instant) -> Result<(), ApiError> {
@@ -59,7 +71,10 @@ mod tests {
         assert!(throttle.take(1).is_ok());
         let refused = throttle.take(1);
         assert!(matches!(refused, Err(ApiError::RateLimited { retry_after_s: 1, .. })));
-        assert!(Throttle::new(0).take(1_000_000).is_ok());
+        let unlimited = Throttle::new(0);
+        assert!(unlimited.take(1_000_000).is_ok());
+        assert_eq!(throttle.usage(), UsageCounts { requests: 1, units: 1, refused: 1 });
+        assert_eq!(unlimited.usage(), UsageCounts { requests: 1, units: 1_000_000, refused: 0 });
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::keys::NewKey;
 use crate::params::Path;
+use crate::usage::UsageCounts;
 
 /// Names are for people: what is longer than this is a mistake.
 const NAME_CHARS_MAX: usize = 200;
@@ -60,6 +61,9 @@ pub struct KeyInfo {
     pub allow_methods: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny_methods: Vec<String>,
+    /// Since the server started; absent where no server was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageCounts>,
 }
 
 /// The one time the key itself is shown.
@@ -84,6 +88,7 @@ impl From<&ApiKey> for KeyInfo {
             units_per_second: key.units_per_second,
             allow_methods: key.methods.allow.clone(),
             deny_methods: key.methods.deny.clone(),
+            usage: None,
         }
     }
 }
@@ -130,7 +135,9 @@ fn check_methods(field: &'static str, rules: &[String]) -> Result<(), ApiError> 
 
 pub async fn list(State(app): State<App>, _: Admin) -> Result<Json<Vec<KeyInfo>>, ApiError> {
     let keys = app.parts.keys.list().await?;
-    Ok(Json(keys.iter().map(KeyInfo::from).collect()))
+    let with_usage =
+        |key: &ApiKey| KeyInfo { usage: app.parts.keys.usage_of(&key.hash), ..KeyInfo::from(key) };
+    Ok(Json(keys.iter().map(with_usage).collect()))
 }
 
 pub async fn create(

@@ -1,4 +1,4 @@
-//! The API key of a request to the data host.
+//! The API key of a request to the data host, or the session that stands for one.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 
 use crate::app::App;
+use crate::console::SessionOwner;
 use crate::error::ApiError;
 use crate::keys::Owner;
 
@@ -19,6 +20,9 @@ impl FromRequestParts<App> for Key {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        if let Some(SessionOwner(owner)) = parts.extensions.get() {
+            return Ok(Key { owner: owner.clone() });
+        }
         let owner = app.parts.keys.check(presented(&parts.headers))?;
         Ok(Key { owner })
     }

@@ -13,6 +13,7 @@ use super::rpc_batch::{self, Batch};
 use super::{Refusal, weighed};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::keys::Owner;
 use crate::params::{Path, check_json_type, whole_body};
 
 pub const ANSWERED_FROM: HeaderName = HeaderName::from_static("x-answered-from");
@@ -24,7 +25,17 @@ pub async fn node_rpc(
     request: Request,
 ) -> Result<Response, Refusal> {
     let owner = app.parts.keys.check(Some(key.as_bytes()))?;
-    let (chain, body) = read(&app, &chain, request).await.map_err(|error| owner.refuse(error))?;
+    answer(&app, owner, &chain, request).await
+}
+
+/// What the key may ask of the chain, for whoever was found to have one.
+pub async fn answer(
+    app: &App,
+    owner: Arc<Owner>,
+    chain: &str,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let (chain, body) = read(app, chain, request).await.map_err(|error| owner.refuse(error))?;
     let requests = app.parts.gateway.read(&body);
     let units = requests.weight();
     owner.throttle.take(units)?;

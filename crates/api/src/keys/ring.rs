@@ -5,14 +5,19 @@ use std::sync::{Arc, RwLock};
 
 use store::{ApiKey, MethodRules, Role, Store};
 use subtle::ConstantTimeEq;
+use tokio::sync::watch;
 
 use super::{NewKey, create, describe, hash};
 use crate::error::ApiError;
 use crate::lock;
 use crate::throttle::Throttle;
+use crate::usage::UsageCounts;
 
 /// Who asks.
 pub struct Owner {
+    /// What names the key to people.
+    pub id: String,
+    pub name: String,
     pub tenant: String,
     pub role: Role,
     pub throttle: Throttle,
@@ -25,6 +30,7 @@ pub struct KeyRing {
     bootstrap: Option<ApiKey>,
     default_units: u32,
     known: RwLock<HashMap<[u8; 32], Arc<Owner>>>,
+    changed: watch::Sender<u64>,
 }
 
 impl KeyRing {
@@ -45,8 +51,13 @@ impl KeyRing {
             };
             ApiKey { id: "bootstrap".into(), ..describe(bootstrap_key, new, 0) }
         });
-        let ring =
-            KeyRing { store: store.clone(), bootstrap, default_units, known: RwLock::default() };
+        let ring = KeyRing {
+            store: store.clone(),
+            bootstrap,
+            default_units,
+            known: RwLock::default(),
+            changed: watch::Sender::new(0),
+        };
         ring.reload().await?;
         Ok(ring)
     }
@@ -88,11 +99,29 @@ impl KeyRing {
             let owner = old.get(&row.hash).filter(is_same).cloned().unwrap_or_else(|| {
                 let throttle = Throttle::new(units);
                 let (tenant, methods) = (row.tenant.clone(), row.methods.clone());
-                Arc::new(Owner { tenant, role: row.role, throttle, methods })
+                let (id, name) = (row.id.clone(), row.name.clone());
+                Arc::new(Owner { id, name, tenant, role: row.role, throttle, methods })
             });
             known.insert(row.hash, owner);
         }
+        drop(known);
+        self.changed.send_modify(|times| *times += 1);
         Ok(())
+    }
+
+    /// Changes when keys were made or revoked.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// The owner of a key that was checked before; none where it was revoked since.
+    pub fn owner_of(&self, key_hash: &[u8; 32]) -> Option<Arc<Owner>> {
+        lock::read(&self.known).get(key_hash).cloned()
+    }
+
+    /// What a key has used since the process started.
+    pub fn usage_of(&self, key_hash: &[u8; 32]) -> Option<UsageCounts> {
+        self.owner_of(key_hash).map(|owner| owner.throttle.usage())
     }
 
     /// A missing key costs the same work as a wrong one.

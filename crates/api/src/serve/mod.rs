@@ -56,7 +56,7 @@ pub async fn serve(
 
 /// The admin surface on a socket that only the owner of the data folder can open: no key is asked for.
 pub async fn serve_local(listener: UnixListener, app: App, stage: watch::Receiver<Stage>) {
-    let hosts = Hosts { data: false, rpc: false, streams: false, admin: true };
+    let hosts = Hosts { admin: true, ..Hosts::NONE };
     let listen =
         ListenConfig { connections_max: LOCAL_CONNECTIONS_MAX, ..app.parts.listen.clone() };
     let connections = Connections::new(Limits::new(&listen, LOCAL_CONNECTIONS_MAX));

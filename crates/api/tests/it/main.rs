@@ -12,6 +12,7 @@ mod all_answers;
 mod any_bytes;
 mod batches;
 mod cached_responses;
+mod console;
 mod date_to_block;
 mod fake_node;
 mod h2;

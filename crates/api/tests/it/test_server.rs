@@ -236,6 +236,7 @@ pub fn assembled(
         .collect();
     Parts {
         config: Config { body_bytes_max: 1 << 16, ..Config::default() },
+        console: api::ConsoleConfig::default(),
         listen: ListenConfig::default(),
         gateway: Gateway::new(gateway::Config::default(), store.clone(), nodes),
         keys: block_on(KeyRing::open(&store, KEY, 0)).unwrap(),

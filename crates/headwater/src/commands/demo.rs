@@ -128,6 +128,7 @@ fn greet(chain: &SharedChain, url: &str, key: &str, stream: &DemoStream) -> Resu
             "Headwater demo: a simulated chain of {height} blocks, a new one every {BLOCK_TIME_S} seconds."
         ),
         String::new(),
+        format!("  console     {url}/    log in with the key below"),
         format!("  data host   {url}/api/v2.2"),
         format!("  node RPC    {url}/{CHAIN}/{key}"),
         format!("  streams     {url}/streams/evm"),

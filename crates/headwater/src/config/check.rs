@@ -80,6 +80,7 @@ impl Settings {
             api.response_bytes_in_flight_max
         );
         self.streams.check().map_err(anyhow::Error::msg)?;
+        self.console.check().map_err(anyhow::Error::msg)?;
         self.listen.check().map_err(anyhow::Error::msg)
     }
 
@@ -91,6 +92,7 @@ impl Settings {
             ("rpc", &listen.rpc),
             ("streams", &listen.streams),
             ("admin", &listen.admin),
+            ("console", &listen.console),
         ];
         ensure!(!listen.all.is_empty(), "listen.all is empty; give IP:PORT");
         let mut seen: Vec<(&str, SocketAddr)> = Vec::new();

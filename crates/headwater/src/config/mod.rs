@@ -21,6 +21,7 @@ pub struct Settings {
     pub store: StoreSettings,
     pub auth: Auth,
     pub api: api::Config,
+    pub console: api::ConsoleConfig,
     pub price: api::PriceConfig,
     pub gateway: gateway::Config,
     pub streams: streams::Config,

@@ -111,7 +111,7 @@ fn connections(settings: &Settings, files: FilePlan) -> std::sync::Arc<Connectio
 /// every one.
 fn listening(settings: &Settings) -> Vec<(String, Hosts)> {
     let listen = &settings.listen;
-    let none = Hosts { data: false, rpc: false, streams: false, admin: false };
+    let none = Hosts::NONE;
     let mut all = Hosts::ALL;
     let mut list = Vec::new();
     if !listen.data.is_empty() {
@@ -129,6 +129,10 @@ fn listening(settings: &Settings) -> Vec<(String, Hosts)> {
     if !listen.admin.is_empty() {
         all.admin = false;
         list.push((listen.admin.clone(), Hosts { admin: true, ..none }));
+    }
+    if !listen.console.is_empty() {
+        all.console = false;
+        list.push((listen.console.clone(), Hosts::CONSOLE));
     }
     list.insert(0, (listen.all.clone(), all));
     list

@@ -184,6 +184,7 @@ async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<P
     )?;
     Ok(Parts {
         config: settings.api.clone(),
+        console: settings.console.clone(),
         listen: settings.listen.clone(),
         store: store.clone(),
         table,

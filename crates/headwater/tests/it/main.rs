@@ -24,6 +24,7 @@ mod backup;
 mod bad_input;
 mod broken_stderr;
 mod command_line;
+mod console;
 mod coverage;
 mod demo;
 mod disk_trouble;
