@@ -268,7 +268,10 @@ fn keys(wallet: &str) -> Vec<Case> {
 fn paths_and_methods(wallet: &str) -> Vec<Case> {
     let path = format!("/api/v2.2/{wallet}?chain={CHAIN}");
     vec![
-        get("/", 404, "nothing is served at this path"),
+        get("/nothing", 404, "nothing is served at this path"),
+        get("/", 405, "method POST is not allowed here").by("POST"),
+        get("/console/nothing.js", 404, "the console has no such file"),
+        get("/console/api/status", 403, "only the console's own pages may ask this"),
         get("/api/v2.2/", 404, "no operation is at this path"),
         get(format!("/api/v2/{wallet}"), 404, "nothing is served"),
         get(format!("/api/v2.2/{wallet}/unknown"), 404, "no operation is at this path"),
