@@ -13,7 +13,7 @@ pub struct PreparedBlock {
 
 pub(crate) enum EngineBlock {
     Embedded(embedded::PackedBlock),
-    Postgres(Box<postgres::PgBlock>),
+    Postgres(postgres::PgBlock),
 }
 
 /// What one commit does.
@@ -39,7 +39,7 @@ impl PreparedBlock {
     pub(crate) fn into_postgres(self) -> Option<postgres::PgBlock> {
         match self.block {
             EngineBlock::Embedded(_) => None,
-            EngineBlock::Postgres(block) => Some(*block),
+            EngineBlock::Postgres(block) => Some(block),
         }
     }
 }

@@ -88,8 +88,7 @@ impl Store {
                 PreparedBlock { block: EngineBlock::Embedded(store.prepare(chain, block)) }
             }
             Engine::Postgres(_) => {
-                let block = Box::new(postgres::prepare(chain, block));
-                PreparedBlock { block: EngineBlock::Postgres(block) }
+                PreparedBlock { block: EngineBlock::Postgres(postgres::prepare(chain, block)) }
             }
         }
     }

@@ -84,6 +84,8 @@ async fn both_engines_answer_alike_and_a_copy_has_the_same_digest() {
     for server in servers {
         assert!(server.terminate().success());
     }
+    let log = std::fs::read_to_string(postgres.folder().join("server.log")).unwrap();
+    assert!(!log.contains("ERROR"), "a statement was refused: {log}");
     // Back into a folder of its own.
     let copy = folder.path().join("copy").display().to_string();
     let copied = run_well(["copy", "--from", &postgres.url("postgres"), "--to", &copy]);

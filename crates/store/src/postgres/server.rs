@@ -4,6 +4,7 @@
 //! `sslrootcert`, a file of certificates to trust. Whoever sees an error sees the hosts, never the password.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -27,7 +28,11 @@ pub struct Server {
     /// Whether a commit waits for the disk.
     durable: bool,
     label: PathBuf,
+    /// Whether it was said that connections are not encrypted.
+    is_plain_told: AtomicBool,
 }
+
+type Session = tokio_postgres::Connection<tokio_postgres::Socket, super::tls::Stream>;
 
 /// What the server says without being asked.
 pub type Messages = tokio::sync::mpsc::UnboundedReceiver<String>;
@@ -52,7 +57,7 @@ impl Server {
         }
         config.keepalives_idle(KEEPALIVE_IDLE).tcp_user_timeout(TCP_USER_TIMEOUT);
         let label = PathBuf::from(label(&config));
-        Ok(Server { config, tls, durable, label })
+        Ok(Server { config, tls, durable, label, is_plain_told: AtomicBool::new(false) })
     }
 
     /// Without the password.
@@ -71,13 +76,30 @@ impl Server {
         Ok((client, messages))
     }
 
+    /// Encrypted where it must be, and where the server can prove who it is. `sslmode=prefer` promises nothing: many
+    /// servers have a certificate that nobody signed.
+    async fn open_session(&self) -> Result<(Client, Session), tokio_postgres::Error> {
+        match self.config.connect(self.tls.clone()).await {
+            Err(error) if self.config.get_ssl_mode() == SslMode::Prefer && is_of_tls(&error) => {
+                if !self.is_plain_told.swap(true, Ordering::Relaxed) {
+                    tracing::warn!(
+                        server = %self.label.display(), error = %with_cause(Box::new(error)),
+                        "connections to the database are not encrypted; sslmode=require and sslrootcert make them so"
+                    );
+                }
+                let mut plain = self.config.clone();
+                plain.ssl_mode(SslMode::Disable).connect(self.tls.clone()).await
+            }
+            done => done,
+        }
+    }
+
     async fn connect_with(
         &self,
         notes: Option<tokio::sync::mpsc::UnboundedSender<String>>,
     ) -> Result<Client, Error> {
-        let connecting = self.config.connect(self.tls.clone());
-        let connected = timeout(CONNECT_TIMEOUT, connecting).await;
-        let connected = connected.map_err(|_| self.unreachable("it took too long".into()))?;
+        let connecting = timeout(CONNECT_TIMEOUT, self.open_session()).await;
+        let connected = connecting.map_err(|_| self.unreachable("it took too long".into()))?;
         let (client, mut connection) =
             connected.map_err(|error| self.unreachable(Box::new(error)))?;
         let label = self.label.clone();
@@ -122,6 +144,11 @@ impl Server {
         let source = with_cause(Box::new(error));
         Error::Engine { action, path: self.label.clone(), source, advice, retryable }
     }
+}
+
+/// Whether the handshake failed, which the library says in words alone.
+fn is_of_tls(error: &tokio_postgres::Error) -> bool {
+    error.to_string().contains("TLS handshake")
 }
 
 /// By the class of its SQLSTATE.

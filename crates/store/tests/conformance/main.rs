@@ -79,6 +79,8 @@ mod streams;
 #[cfg(test)]
 mod streams_against_model;
 #[cfg(test)]
+mod tls;
+#[cfg(test)]
 mod trades;
 #[cfg(test)]
 mod wallets;

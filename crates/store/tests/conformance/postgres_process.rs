@@ -1,6 +1,7 @@
 //! A PostgreSQL server in a temporary folder, reached by a socket in it, run by an unprivileged user, gone with the
 //! process that started it.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,14 @@ const KEEPER: &str = r#"folder="$1"; shift; "$@" >"$folder/server.log" 2>&1 & se
 pub struct PostgresProcess {
     folder: PathBuf,
     _keeper: Child,
+}
+
+/// A server that is about to start.
+pub struct Made {
+    folder: PathBuf,
+    /// What runs a program as the server's user.
+    as_user: Vec<String>,
+    postgres: PathBuf,
 }
 
 /// The newest of Debian's, or whatever is in the path.
@@ -54,9 +63,9 @@ fn unprivileged() -> Option<Vec<String>> {
     Some(as_user.map(str::to_owned).to_vec())
 }
 
-impl PostgresProcess {
+impl Made {
     /// None where PostgreSQL is not installed, which is said.
-    pub fn start() -> Option<Self> {
+    pub fn new() -> Option<Self> {
         let programs = program("initdb").zip(program("postgres"));
         let Some((initdb, postgres)) = programs else {
             // Past the harness, which shows nothing of tests that pass.
@@ -70,29 +79,51 @@ impl PostgresProcess {
         let made = memory.is_dir().then(|| tempfile::tempdir_in(memory).ok()).flatten();
         let folder = made.unwrap_or_else(|| tempfile::tempdir().unwrap()).keep();
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
-        let mut words = unprivileged().unwrap_or_default();
-        let prefix = words.clone();
-        let data = folder.join("data");
-        words.extend([initdb.display().to_string(), "-D".into(), data.display().to_string()]);
+        let made = Made { folder, as_user: unprivileged().unwrap_or_default(), postgres };
+        let mut words = vec![initdb.into_os_string(), "-D".into(), made.data().into_os_string()];
         let rest = ["-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"];
-        words.extend(rest.map(str::to_owned));
-        let made = Command::new(&words[0]).args(&words[1..]).current_dir("/").output().unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        words.extend(rest.map(OsString::from));
+        made.run_as_user(&words);
+        Some(made)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Runs a program in the server's folder to its end, which must be a good one.
+    pub fn run_as_user(&self, words: &[OsString]) {
+        let all = self.as_user.iter().map(OsString::from).chain(words.iter().cloned());
+        let all: Vec<OsString> = all.collect();
+        let run = Command::new(&all[0]).args(&all[1..]).current_dir(&self.folder).output().unwrap();
+        assert!(run.status.success(), "{words:?}: {}", String::from_utf8_lossy(&run.stderr));
+    }
+
+    pub fn start(self, port: u16, more: &[&str]) -> PostgresProcess {
+        let Made { folder, as_user, postgres } = self;
+        let data = folder.join("data");
         let mut keeper = Command::new("sh");
-        keeper.args(["-c", KEEPER, "keeper"]).arg(&folder).args(prefix).arg(postgres);
-        keeper.arg("-D").arg(&data).arg("-k").arg(&folder).current_dir("/").stdin(Stdio::piped());
-        for setting in SETTINGS {
+        keeper.args(["-c", KEEPER, "keeper"]).arg(&folder).args(as_user).arg(postgres);
+        keeper.arg("-D").arg(&data).arg("-k").arg(&folder).args(["-p", &port.to_string()]);
+        keeper.current_dir("/").stdin(Stdio::piped());
+        for setting in SETTINGS.iter().chain(more) {
             keeper.args(["-c", setting]);
         }
         let keeper = keeper.spawn().unwrap();
-        let socket = folder.join(".s.PGSQL.5432");
+        let socket = folder.join(format!(".s.PGSQL.{port}"));
         let until = Instant::now() + Duration::from_secs(60);
         while std::os::unix::net::UnixStream::connect(&socket).is_err() {
             let log = || std::fs::read_to_string(folder.join("server.log")).unwrap_or_default();
             assert!(Instant::now() < until, "the server does not start: {}", log());
             std::thread::sleep(Duration::from_millis(20));
         }
-        Some(PostgresProcess { folder, _keeper: keeper })
+        PostgresProcess { folder, _keeper: keeper }
+    }
+}
+
+impl PostgresProcess {
+    pub fn start() -> Option<Self> {
+        Some(Made::new()?.start(5432, &[]))
     }
 
     pub fn folder(&self) -> &Path {

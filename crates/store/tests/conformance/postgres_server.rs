@@ -79,6 +79,9 @@ impl Server {
         let (kept, gone): (Vec<_>, Vec<_>) =
             std::mem::take(&mut *databases).into_iter().partition(|(folder, _)| folder.exists());
         let mut names: Vec<String> = gone.into_iter().map(|(_, name)| name).collect();
+        // A crash leaves two folders with the same one.
+        names.sort();
+        names.dedup();
         names.retain(|name| kept.iter().all(|(_, used)| used != name));
         *databases = kept;
         names

@@ -113,3 +113,19 @@ async fn what_the_server_does_itself_is_refused_by_name() {
     let error = home.store().backup(request, Default::default()).await.unwrap_err().to_string();
     assert!(error.contains("take a backup") && error.contains("pg_dump"), "{error}");
 }
+
+#[tokio::test]
+async fn of_several_hosts_the_one_that_can_be_written_to_is_taken() {
+    let Some(server) = server() else { return };
+    let home = Home::new(Engine::Postgres).await;
+    let url = server.url(&database(server, &home).await);
+    let url = url.replace("?host=", "?target_session_attrs=read-write&host=/nowhere,");
+    let folder = scratch();
+    let store = Store::open(&Options { url, ..Options::new(folder.path()) }, |_| ()).await.unwrap();
+    apply(&store, 1).await.unwrap();
+    assert_eq!(home.view().await.coverage(CHAIN).await.unwrap().ranges(), [(1, 1)]);
+    let nobody = "postgres:///x?host=/nowhere,/nor/here&user=me".to_owned();
+    let options = Options { url: nobody, ..Options::new(folder.path()) };
+    let Err(error) = Store::open(&options, |_| ()).await else { panic!("nobody is there") };
+    assert!(error.is_retryable() && error.to_string().contains("/nowhere,/nor/here"), "{error}");
+}

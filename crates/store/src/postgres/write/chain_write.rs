@@ -10,6 +10,9 @@ use crate::postgres::connection::Lent;
 use crate::postgres::numbers::sql;
 use crate::postgres::store::Store;
 
+/// A process that is paused in the middle of a commit is cut off, so that another can take the chain over.
+const BEGIN: &str = "begin; set local idle_in_transaction_session_timeout = '10s'";
+
 pub struct ChainWrite<'a> {
     store: &'a Store,
     pub connection: Lent,
@@ -25,7 +28,7 @@ impl<'a> ChainWrite<'a> {
         let epoch = inner.leases.epoch(&inner.pool.server, chain).await?;
         let mut connection = inner.pool.get().await?;
         connection.in_transaction = true;
-        let rows = connection.begin_with("begin", LOCK_CHAIN, &[&sql(chain.0)]).await?;
+        let rows = connection.begin_with(BEGIN, LOCK_CHAIN, &[&sql(chain.0)]).await?;
         let row = rows.first().map(|row| ChainRow::read(row).1);
         match row.filter(|row| row.epoch == epoch) {
             Some(row) => Ok(ChainWrite { store, connection, chain, row }),
