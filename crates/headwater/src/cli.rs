@@ -42,6 +42,10 @@ pub enum Command {
     Backup(BackupArgs),
     /// Make a store of a backup in an empty data folder
     Restore(RestoreArgs),
+    /// Bring the schema of the database of store.url up to this build's; a server does that when it starts
+    Migrate(MigrateArgs),
+    /// Copy what one store holds into another, and compare their digests; one that was cut off goes on
+    Copy(CopyArgs),
     /// What the server on a data folder is doing, as JSON
     Status(StatusArgs),
     /// A receiver of webhooks to try streams with: checks signatures, numbers and digests, and prints payloads
@@ -174,6 +178,25 @@ pub struct RestoreArgs {
     /// A folder that `headwater backup` made
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
+}
+
+#[derive(Args)]
+pub struct MigrateArgs {
+    #[command(flatten)]
+    pub place: Where,
+}
+
+#[derive(Args)]
+pub struct CopyArgs {
+    /// Configuration file (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// A data folder, or postgres://…
+    #[arg(long, value_name = "STORE")]
+    pub from: String,
+    /// The same; made where it does not exist
+    #[arg(long, value_name = "STORE")]
+    pub to: String,
 }
 
 #[derive(Args)]

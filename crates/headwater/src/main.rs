@@ -53,6 +53,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Repair(args) => commands::repair::run(&args),
         Command::Backup(args) => commands::backup::run(&args),
         Command::Restore(args) => commands::restore::run(&args),
+        Command::Migrate(args) => commands::migrate::run(&args),
+        Command::Copy(args) => commands::copy::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Listen(args) => commands::listen::run(&args),
     }

@@ -18,6 +18,8 @@ pub fn options(settings: &Settings) -> Options {
         journal_entries_min: store.journal_entries_min,
         free_bytes_min: Some(store.free_bytes_min).filter(|bytes| *bytes > 0),
         commit_stall: Duration::from_secs(store.commit_stall_s),
+        url: store.url.clone(),
+        connections_max: store.connections_max,
         open_files_max: Some(file_limit::plan(settings.node_files()).store_files),
         ..Options::new(&store.path)
     }

@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::backup::{BackupProgress, BackupRequest, Manifest, refuse};
-use crate::embedded;
 use crate::options::Options;
 use crate::store::{Engine, Store};
+use crate::{embedded, postgres};
+
+/// What PostgreSQL brings along is what its operators know.
+const USE_ITS_OWN: &str = "use the database's own tools: pg_dump, or pg_basebackup with archived WAL \
+     (docs/operating.md)";
 
 impl Store {
     /// Copies everything as it is now. Commits wait only while the moment is taken; what is written
@@ -21,6 +25,7 @@ impl Store {
             Engine::Embedded(store) => {
                 store.run(move |store| store.backup(&request, &progress)).await
             }
+            Engine::Postgres(_) => Err(postgres::not_offered("take a backup", USE_ITS_OWN)),
         }
     }
 
@@ -30,6 +35,9 @@ impl Store {
         from: &Path,
         progress: Arc<BackupProgress>,
     ) -> Result<Manifest, Error> {
+        if !options.url.is_empty() {
+            return Err(postgres::not_offered("restore a backup", USE_ITS_OWN));
+        }
         let (options, from) = (options.clone(), from.to_owned());
         let place = options.path.clone();
         let work = move || embedded::restore(&options, &from, &progress);

@@ -48,12 +48,24 @@ impl<B> ChangeOf<B> {
         ChangeOf { origin, untrace, ..ChangeOf::default() }
     }
 
-    pub(crate) fn map<C>(self, to: impl Fn(B) -> C) -> ChangeOf<C> {
+    /// What there is to know of its blocks before they are written.
+    pub(crate) fn heads<C>(&self, head: impl Fn(&B) -> C) -> ChangeOf<C> {
+        ChangeOf {
+            origin: self.origin,
+            revert: self.revert.clone(),
+            amend: self.amend.iter().map(&head).collect(),
+            untrace: self.untrace.iter().map(&head).collect(),
+            apply: self.apply.iter().map(&head).collect(),
+        }
+    }
+
+    /// None where `to` has none for one of the blocks.
+    pub(crate) fn map<C>(self, to: impl Fn(B) -> Option<C>) -> Option<ChangeOf<C>> {
         let ChangeOf { origin, revert, amend, untrace, apply } = self;
-        let amend = amend.into_iter().map(&to).collect();
-        let untrace = untrace.into_iter().map(&to).collect();
-        let apply = apply.into_iter().map(&to).collect();
-        ChangeOf { origin, revert, amend, untrace, apply }
+        let amend = amend.into_iter().map(&to).collect::<Option<_>>()?;
+        let untrace = untrace.into_iter().map(&to).collect::<Option<_>>()?;
+        let apply = apply.into_iter().map(&to).collect::<Option<_>>()?;
+        Some(ChangeOf { origin, revert, amend, untrace, apply })
     }
 }
 

@@ -36,6 +36,12 @@ impl Coverage {
         self.0.get(i).copied().filter(|(from, _)| *from <= number)
     }
 
+    /// Stored blocks from a number on, at most so many.
+    pub(crate) fn some_from(&self, from: u64, limit: usize) -> Vec<u64> {
+        let ranges = self.0.iter().filter(|range| range.1 >= from);
+        ranges.flat_map(|range| range.0.max(from)..=range.1).take(limit).collect()
+    }
+
     /// Whether every block of the range is stored.
     pub fn covers(&self, from: u64, to: u64) -> bool {
         from > to || self.range_of(from).is_some_and(|(_, end)| end >= to)

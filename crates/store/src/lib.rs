@@ -12,14 +12,17 @@ mod backups;
 mod block;
 mod change;
 mod check;
+mod copy;
 mod coverage;
 mod embedded;
 mod error;
+mod fit;
 mod follower;
 mod generations;
 mod journal;
 mod memory;
 mod options;
+mod postgres;
 mod prepared;
 mod prune;
 mod query;
@@ -36,6 +39,7 @@ pub use backup::{BackupProgress, BackupRequest, ChainMoment, Manifest, TableFile
 pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
 pub use change::{ChangeOf, Committed};
 pub use check::{CheckProgress, CheckReport, CheckedPart};
+pub use copy::{CopiedChain, CopyProgress};
 pub use coverage::Coverage;
 #[doc(hidden)]
 pub use embedded::body_rows;

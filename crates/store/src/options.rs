@@ -7,8 +7,12 @@ use crate::memory::Memory;
 
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The folder of an embedded store.
+    /// The folder of an embedded store; of any other, where this installation keeps files of its own.
     pub path: PathBuf,
+    /// The database of a store that is not embedded: `postgres://…`. Empty: the folder.
+    pub url: String,
+    /// Connections to the database at most.
+    pub connections_max: usize,
     /// Memory for what was read and for what waits to be written; `Memory` says how it is shared out.
     pub memory_bytes: u64,
     /// Whether a commit waits for the disk. Bulk loads turn it off and call `Store::flush` at the end.
@@ -35,6 +39,8 @@ impl Options {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Options {
             path: path.into(),
+            url: String::new(),
+            connections_max: 32,
             memory_bytes: 512 << 20,
             durable: true,
             open_files_max: None,

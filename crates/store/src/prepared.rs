@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use crate::block::BlockHead;
 use crate::change::ChangeOf;
-use crate::embedded;
+use crate::{embedded, postgres};
 
 /// Made by `Store::prepare`. Preparing needs no other block, so many workers do it at once.
 pub struct PreparedBlock {
@@ -13,6 +13,7 @@ pub struct PreparedBlock {
 
 pub(crate) enum EngineBlock {
     Embedded(embedded::PackedBlock),
+    Postgres(postgres::PgBlock),
 }
 
 /// What one commit does.
@@ -23,13 +24,22 @@ impl PreparedBlock {
     pub fn bytes(&self) -> usize {
         match &self.block {
             EngineBlock::Embedded(block) => block.rows.bytes(),
+            EngineBlock::Postgres(block) => block.bytes(),
         }
     }
 
     /// A block is written by the engine that prepared it.
-    pub(crate) fn into_embedded(self) -> embedded::PackedBlock {
+    pub(crate) fn into_embedded(self) -> Option<embedded::PackedBlock> {
         match self.block {
-            EngineBlock::Embedded(block) => block,
+            EngineBlock::Embedded(block) => Some(block),
+            EngineBlock::Postgres(_) => None,
+        }
+    }
+
+    pub(crate) fn into_postgres(self) -> Option<postgres::PgBlock> {
+        match self.block {
+            EngineBlock::Embedded(_) => None,
+            EngineBlock::Postgres(block) => Some(block),
         }
     }
 }
@@ -40,6 +50,7 @@ impl Deref for PreparedBlock {
     fn deref(&self) -> &BlockHead {
         match &self.block {
             EngineBlock::Embedded(block) => &block.head,
+            EngineBlock::Postgres(block) => &block.head,
         }
     }
 }

@@ -33,6 +33,9 @@ impl FactsRebuild {
                 };
                 store.run(write).await
             }
+            Engine::Postgres(store) => {
+                store.write_generation(chain, decoder, &blocks, reached).await
+            }
         }
     }
 
@@ -44,6 +47,10 @@ impl FactsRebuild {
                 store.finish_generation(self.chain, self.building.decoded_with)?;
                 store.sweep_generations(self.chain, stop)
             }),
+            Engine::Postgres(store) => {
+                store.finish_generation(self.chain, self.building.decoded_with).await?;
+                store.sweep_generations(self.chain, stop).await
+            }
         }
     }
 }
@@ -58,6 +65,7 @@ impl Store {
     ) -> Result<Generations, Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.decode_with(chain, decoder)),
+            Engine::Postgres(store) => store.decode_with(chain, decoder).await,
         }
     }
 
@@ -71,6 +79,7 @@ impl Store {
     ) -> Result<Option<FactsRebuild>, Error> {
         let building = match &self.engine {
             Engine::Embedded(store) => may_block(|| store.begin_generation(chain, decoder, stop))?,
+            Engine::Postgres(store) => store.begin_generation(chain, decoder, stop).await?,
         };
         Ok(building.map(|building| FactsRebuild { store: self.clone(), chain, building }))
     }
@@ -83,6 +92,7 @@ impl Store {
     ) -> Result<u64, Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.sweep_generations(chain, stop)),
+            Engine::Postgres(store) => store.sweep_generations(chain, stop).await,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::prepared::{Change, EngineBlock, PreparedBlock};
 use crate::read::{EngineView, View};
 use crate::repair::RepairReport;
 use crate::write_state::WriteState;
-use crate::{Error, embedded};
+use crate::{Error, embedded, postgres};
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -30,7 +30,11 @@ pub struct Store {
 #[derive(Clone)]
 pub(crate) enum Engine {
     Embedded(embedded::Store),
+    Postgres(postgres::Store),
 }
+
+/// A block is written by the engine that prepared it.
+const OTHER_ENGINE: Error = Error::Broken { what: "block that another engine prepared" };
 
 impl Store {
     /// A store of an older format is brought up to this build's first; `progress` is told how far
@@ -39,6 +43,10 @@ impl Store {
         options: &Options,
         progress: impl Fn(UpgradeProgress) + Send + Sync,
     ) -> Result<Self, Error> {
+        if !options.url.is_empty() {
+            let store = postgres::Store::open(options, &progress).await?;
+            return Ok(Store { engine: Engine::Postgres(store) });
+        }
         let store = may_block(|| embedded::Store::open(options, &progress))?;
         Ok(Store { engine: Engine::Embedded(store) })
     }
@@ -48,6 +56,9 @@ impl Store {
         match &self.engine {
             Engine::Embedded(store) => {
                 Ok(View { engine: EngineView::Embedded(store.view_soon().await?) })
+            }
+            Engine::Postgres(store) => {
+                Ok(View { engine: EngineView::Postgres(store.view().await?) })
             }
         }
     }
@@ -59,6 +70,7 @@ impl Store {
                 Some(version) => Ok(version),
                 None => store.view_soon().await?.version(chain),
             },
+            Engine::Postgres(store) => store.version(chain).await,
         }
     }
 
@@ -66,6 +78,7 @@ impl Store {
     pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {
         match &self.engine {
             Engine::Embedded(store) => store.subscribe(chain),
+            Engine::Postgres(store) => store.subscribe(chain),
         }
     }
 
@@ -75,6 +88,9 @@ impl Store {
             Engine::Embedded(store) => {
                 PreparedBlock { block: EngineBlock::Embedded(store.prepare(chain, block)) }
             }
+            Engine::Postgres(_) => {
+                PreparedBlock { block: EngineBlock::Postgres(postgres::prepare(chain, block)) }
+            }
         }
     }
 
@@ -83,8 +99,12 @@ impl Store {
     pub async fn commit(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
         match &self.engine {
             Engine::Embedded(store) => {
-                let change = change.map(PreparedBlock::into_embedded);
+                let change = change.map(PreparedBlock::into_embedded).ok_or(OTHER_ENGINE)?;
                 store.run(move |store| store.commit(chain, change)).await
+            }
+            Engine::Postgres(store) => {
+                let change = change.map(PreparedBlock::into_postgres).ok_or(OTHER_ENGINE)?;
+                store.commit(chain, change).await
             }
         }
     }
@@ -98,6 +118,7 @@ impl Store {
     ) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.put_token(chain, address, token)),
+            Engine::Postgres(store) => store.put_token(chain, address, token).await,
         }
     }
 
@@ -109,18 +130,32 @@ impl Store {
     ) -> Result<[u8; 32], Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.secret(name, fresh)),
+            Engine::Postgres(store) => match store.known_secret(name).await? {
+                Some(known) => Ok(known),
+                None => store.put_secret(name, fresh()).await,
+            },
+        }
+    }
+
+    /// All of them, by name: whoever copies a store takes them along.
+    pub(crate) async fn secrets(&self) -> Result<Vec<(String, [u8; 32])>, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => may_block(|| store.secrets()),
+            Engine::Postgres(store) => store.secrets().await,
         }
     }
 
     pub async fn api_keys(&self) -> Result<Vec<ApiKey>, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.api_keys(),
+            Engine::Postgres(store) => store.api_keys().await,
         }
     }
 
     pub async fn put_api_key(&self, key: &ApiKey) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.put_api_key(key)),
+            Engine::Postgres(store) => store.put_api_key(key).await,
         }
     }
 
@@ -128,12 +163,14 @@ impl Store {
     pub async fn remove_api_key(&self, id: &str) -> Result<Option<ApiKey>, Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.remove_api_key(id)),
+            Engine::Postgres(store) => store.remove_api_key(id).await,
         }
     }
 
     pub(crate) async fn commit_reader(&self, commit: ReaderCommit) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(move |store| store.commit_reader(commit)).await,
+            Engine::Postgres(store) => store.commit_reader(commit).await,
         }
     }
 
@@ -141,6 +178,7 @@ impl Store {
     pub async fn remove_reader(&self, chain: ChainId, name: &str) -> Result<bool, Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.remove_reader(chain, name)),
+            Engine::Postgres(store) => store.remove_reader(chain, name).await,
         }
     }
 
@@ -148,6 +186,8 @@ impl Store {
     pub async fn table_sizes(&self) -> Vec<TableSize> {
         match &self.engine {
             Engine::Embedded(store) => store.table_sizes(),
+            // Whoever scrapes it does without where the server cannot be reached.
+            Engine::Postgres(store) => store.table_sizes().await.unwrap_or_default(),
         }
     }
 
@@ -155,6 +195,8 @@ impl Store {
     pub fn memory_use(&self) -> Vec<MemoryUse> {
         match &self.engine {
             Engine::Embedded(store) => store.memory_use(),
+            // Its memory is the database's own.
+            Engine::Postgres(_) => Vec::new(),
         }
     }
 
@@ -163,6 +205,7 @@ impl Store {
     pub fn disk_bytes(&self) -> u64 {
         match &self.engine {
             Engine::Embedded(store) => store.disk_bytes(),
+            Engine::Postgres(store) => store.disk_bytes(),
         }
     }
 
@@ -170,6 +213,7 @@ impl Store {
     pub async fn flush(&self) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(|store| store.settle()).await,
+            Engine::Postgres(store) => store.flush().await,
         }
     }
 
@@ -177,6 +221,7 @@ impl Store {
     pub async fn compact(&self) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(|store| store.compact()).await,
+            Engine::Postgres(store) => store.compact().await,
         }
     }
 
@@ -188,6 +233,7 @@ impl Store {
     ) -> Result<CheckReport, Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.check(&progress)),
+            Engine::Postgres(store) => store.check(&progress).await,
         }
     }
 
@@ -197,6 +243,9 @@ impl Store {
         options: &Options,
         progress: impl Fn(CheckProgress) + Send + Sync,
     ) -> Result<RepairReport, Error> {
+        if !options.url.is_empty() {
+            return Err(postgres::not_offered("repair a database", "restore one of its backups"));
+        }
         may_block(|| embedded::repair(options, &progress))
     }
 
@@ -205,6 +254,7 @@ impl Store {
     pub fn write_state(&self) -> WriteState {
         match &self.engine {
             Engine::Embedded(store) => store.write_state(),
+            Engine::Postgres(store) => store.write_state(),
         }
     }
 
@@ -212,6 +262,7 @@ impl Store {
     pub fn watch_write_state(&self) -> watch::Receiver<WriteState> {
         match &self.engine {
             Engine::Embedded(store) => store.watch_write_state(),
+            Engine::Postgres(store) => store.watch_write_state(),
         }
     }
 
@@ -219,6 +270,7 @@ impl Store {
     pub fn folder(&self) -> &Path {
         match &self.engine {
             Engine::Embedded(store) => store.path(),
+            Engine::Postgres(store) => store.folder(),
         }
     }
 }

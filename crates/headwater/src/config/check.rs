@@ -24,6 +24,18 @@ impl Settings {
         self.check_numbers()?;
         self.check_listeners()?;
         self.check_key()?;
+        let url = &self.store.url;
+        let is_known = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        // Not quoted: it may hold a password.
+        ensure!(
+            url.is_empty() || is_known,
+            "store.url must be empty or begin with postgres:// or postgresql://"
+        );
+        ensure!(
+            (2..=1000).contains(&self.store.connections_max),
+            "store.connections_max ({}) must be from 2 to 1000",
+            self.store.connections_max
+        );
         let store = &self.store.path;
         ensure!(!store.as_os_str().is_empty(), "store.path is empty");
         ensure!(

@@ -35,6 +35,9 @@ pub struct Settings {
 #[serde(deny_unknown_fields)]
 pub struct StoreSettings {
     pub path: PathBuf,
+    #[serde(serialize_with = "hidden")]
+    pub url: String,
+    pub connections_max: usize,
     pub memory_bytes: u64,
     pub journal_entries_min: u64,
     pub free_bytes_min: u64,

@@ -13,6 +13,8 @@
 
 mod client;
 mod handmade;
+#[path = "../../../store/tests/conformance/postgres_process.rs"]
+mod postgres_process;
 mod process;
 mod raw;
 mod records;
@@ -52,3 +54,4 @@ mod store_answers;
 mod storm;
 mod streams;
 mod subscriptions;
+mod two_engines;

@@ -51,7 +51,7 @@ pub fn pack_state(epoch: u64, id: &PoolId, at: &StateAt) -> Vec<u8> {
 }
 
 /// With its epoch.
-fn unpack_state(id: &PoolId, row: &[u8]) -> Option<(u64, StateAt)> {
+pub fn unpack_state(id: &PoolId, row: &[u8]) -> Option<(u64, StateAt)> {
     let (epoch, rest) = row.split_first_chunk::<8>()?;
     let (block, mut rest) = rest.split_first_chunk::<8>()?;
     let state = codec::pool_change::unpack(*id, &mut rest)?.change.fold(None)?;

@@ -11,7 +11,7 @@ use alloy_primitives::map::HashMap;
 use crate::embedded::buckets::Level;
 
 /// No wallet with fewer rows has counts.
-const FEW: u64 = 256;
+pub const FEW: u64 = 256;
 /// A wallet that gets so many rows at once is looked at: it may have grown past `FEW`.
 pub const MANY_AT_ONCE: usize = 8;
 /// Level in the key of a total.

@@ -60,8 +60,12 @@ pub struct ChainDigest {
 
 impl ChainDigest {
     pub fn new(view: &View, chain: ChainId) -> Result<Self, Error> {
-        let generation = view.generations(chain)?.current;
-        Ok(ChainDigest { chain, generation, hasher: Keccak256::new() })
+        Ok(ChainDigest::of(chain, view.generations(chain)?.current))
+    }
+
+    /// For rows that come from elsewhere.
+    pub fn of(chain: ChainId, generation: u8) -> Self {
+        ChainDigest { chain, generation, hasher: Keccak256::new() }
     }
 
     /// What keys of the table begin with, if its rows count; to be called once for each.

@@ -126,6 +126,18 @@ impl Store {
         Ok(secret)
     }
 
+    pub fn secrets(&self) -> Result<Vec<(String, [u8; 32])>, Error> {
+        const BROKEN: Error = Error::Broken { what: "secret" };
+        let (view, mut secrets) = (self.view()?, Vec::new());
+        for item in view.snapshot.prefix(&view.tables.meta, b"secret/") {
+            let (key, secret) = item.into_inner()?;
+            let name = key.strip_prefix(b"secret/").and_then(|name| std::str::from_utf8(name).ok());
+            let secret = secret.as_ref().try_into().map_err(|_| BROKEN)?;
+            secrets.push((name.ok_or(BROKEN)?.to_owned(), secret));
+        }
+        Ok(secrets)
+    }
+
     pub fn path(&self) -> &Path {
         &self.inner.options.path
     }

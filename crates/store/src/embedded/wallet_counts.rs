@@ -68,7 +68,7 @@ impl View {
     }
 }
 
-fn counts_of(
+pub fn counts_of(
     chain: ChainId,
     address: Address,
     buckets: &Buckets,

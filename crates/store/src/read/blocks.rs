@@ -7,6 +7,7 @@ use model::raw::{Block, Header, Receipt};
 
 use super::{EngineView, View};
 use crate::block::{BlockSummary, StoredTx};
+use crate::postgres::BlockParts;
 use crate::query::Place;
 use crate::{Coverage, Error};
 
@@ -14,6 +15,7 @@ impl View {
     pub async fn coverage(&self, chain: ChainId) -> Result<Coverage, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.coverage(chain),
+            EngineView::Postgres(view) => Ok(view.coverage(chain)),
         }
     }
 
@@ -21,6 +23,7 @@ impl View {
     pub async fn chains(&self) -> Result<Vec<ChainId>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.chains(),
+            EngineView::Postgres(view) => Ok(view.chains()),
         }
     }
 
@@ -28,6 +31,7 @@ impl View {
     pub async fn head(&self, chain: ChainId) -> Result<Option<BlockSummary>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.head(chain),
+            EngineView::Postgres(view) => view.head(chain).await,
         }
     }
 
@@ -38,24 +42,28 @@ impl View {
     ) -> Result<Option<BlockSummary>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.block_summary(chain, number),
+            EngineView::Postgres(view) => view.block_summary(chain, number).await,
         }
     }
 
     pub async fn parent_hash(&self, chain: ChainId, number: u64) -> Result<Option<B256>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.parent_hash(chain, number),
+            EngineView::Postgres(view) => view.parent_hash(chain, number).await,
         }
     }
 
     pub async fn number_of(&self, chain: ChainId, hash: B256) -> Result<Option<u64>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.number_of(chain, hash),
+            EngineView::Postgres(view) => view.number_of(chain, hash).await,
         }
     }
 
     pub async fn header(&self, chain: ChainId, number: u64) -> Result<Option<Header>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.header(chain, number),
+            EngineView::Postgres(view) => view.header(chain, number).await,
         }
     }
 
@@ -63,6 +71,10 @@ impl View {
     pub async fn block(&self, chain: ChainId, number: u64) -> Result<Option<Block>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.block(chain, number),
+            EngineView::Postgres(view) => Ok(view
+                .read_block(chain, number, BlockParts::Transactions)
+                .await?
+                .map(|(block, _)| block)),
         }
     }
 
@@ -74,6 +86,9 @@ impl View {
     ) -> Result<Option<(Block, Proof)>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.whole_block(chain, number),
+            EngineView::Postgres(view) => {
+                view.read_block(chain, number, BlockParts::Everything).await
+            }
         }
     }
 
@@ -98,6 +113,10 @@ impl View {
     ) -> Result<Option<Block>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.block_with_receipts(chain, number),
+            EngineView::Postgres(view) => Ok(view
+                .read_block(chain, number, BlockParts::Receipts)
+                .await?
+                .map(|(block, _)| block)),
         }
     }
 
@@ -110,6 +129,7 @@ impl View {
     ) -> Result<Option<Receipt>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.receipt(chain, number, index),
+            EngineView::Postgres(view) => view.receipt(chain, number, index).await,
         }
     }
 
@@ -117,6 +137,7 @@ impl View {
     pub async fn place_of_tx(&self, chain: ChainId, hash: B256) -> Result<Option<Place>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.place_of_tx(chain, hash),
+            EngineView::Postgres(view) => view.place_of_tx(chain, hash).await,
         }
     }
 
@@ -129,6 +150,7 @@ impl View {
     ) -> Result<Option<StoredTx>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.transaction(chain, number, index),
+            EngineView::Postgres(view) => view.transaction(chain, number, index).await,
         }
     }
 }

@@ -13,6 +13,7 @@ impl View {
     pub async fn digest(&self, chain: ChainId) -> Result<B256, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.digest(chain),
+            EngineView::Postgres(view) => view.digest(chain).await,
         }
     }
 }

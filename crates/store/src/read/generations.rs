@@ -10,6 +10,7 @@ impl View {
     pub async fn generations(&self, chain: ChainId) -> Result<Generations, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.generations(chain),
+            EngineView::Postgres(view) => Ok(view.generations(chain)),
         }
     }
 }

@@ -11,6 +11,7 @@ impl View {
     pub async fn version(&self, chain: ChainId) -> Result<Version, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.version(chain),
+            EngineView::Postgres(view) => Ok(view.version(chain)),
         }
     }
 
@@ -24,6 +25,7 @@ impl View {
     ) -> Result<Vec<Entry>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.journal_after(chain, seq, limit),
+            EngineView::Postgres(view) => view.journal_after(chain, seq, limit).await,
         }
     }
 }

@@ -10,6 +10,7 @@ impl View {
     pub async fn logs(&self, query: &LogsQuery) -> Result<LogsPage, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.logs(query),
+            EngineView::Postgres(view) => view.logs(query).await,
         }
     }
 
@@ -22,6 +23,7 @@ impl View {
     ) -> Result<Option<u64>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.first_receiptless(chain, from, to),
+            EngineView::Postgres(view) => view.first_receiptless(chain, from, to).await,
         }
     }
 }

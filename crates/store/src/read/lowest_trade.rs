@@ -10,6 +10,7 @@ impl View {
     pub async fn lowest_trade(&self, q: &LowestTradeQuery) -> Result<Option<StoredTrade>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.lowest_trade(q),
+            EngineView::Postgres(view) => view.lowest_trade(q).await,
         }
     }
 }

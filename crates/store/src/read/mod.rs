@@ -6,6 +6,7 @@
 
 mod blocks;
 mod digest;
+mod facts;
 mod generations;
 mod journal;
 mod logs;
@@ -19,7 +20,7 @@ mod untraced;
 mod wallet_page;
 mod wallet_total;
 
-use crate::embedded;
+use crate::{embedded, postgres};
 
 /// A consistent look at everything as it was when the view was taken.
 pub struct View {
@@ -28,4 +29,5 @@ pub struct View {
 
 pub(crate) enum EngineView {
     Embedded(embedded::View),
+    Postgres(postgres::View),
 }

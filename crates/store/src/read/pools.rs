@@ -14,6 +14,7 @@ impl View {
     pub async fn pools_of(&self, chain: ChainId, token: Address) -> Result<Vec<Pool>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.pools_of(chain, token),
+            EngineView::Postgres(view) => view.pools_of(chain, token).await,
         }
     }
 
@@ -25,6 +26,7 @@ impl View {
     ) -> Result<Vec<Pool>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.pools_between(chain, pairs),
+            EngineView::Postgres(view) => view.pools_between(chain, pairs).await,
         }
     }
 
@@ -35,6 +37,7 @@ impl View {
     ) -> Result<Vec<Option<StateAt>>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.pool_states(q),
+            EngineView::Postgres(view) => view.pool_states(q).await,
         }
     }
 }

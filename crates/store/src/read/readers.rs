@@ -12,6 +12,7 @@ impl View {
         let newest = self.coverage(chain).await?.newest();
         let cursors = match &self.engine {
             EngineView::Embedded(view) => view.readers(chain)?,
+            EngineView::Postgres(view) => view.readers(chain).await?,
         };
         let status = |(name, cursor): (String, ReaderCursor)| {
             let lag_blocks = newest.map_or(0, |newest| (newest + 1).saturating_sub(cursor.next));
@@ -27,6 +28,7 @@ impl View {
     ) -> Result<Option<ReaderCursor>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.reader_cursor(chain, name),
+            EngineView::Postgres(view) => view.reader_cursor(chain, name).await,
         }
     }
 
@@ -40,6 +42,7 @@ impl View {
     ) -> Result<Vec<ReaderRow>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.reader_rows((chain, name), prefix, limit),
+            EngineView::Postgres(view) => view.reader_rows((chain, name), prefix, limit).await,
         }
     }
 }

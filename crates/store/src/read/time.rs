@@ -14,6 +14,7 @@ impl View {
     ) -> Result<Option<u64>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.first_block_from(chain, timestamp),
+            EngineView::Postgres(view) => view.first_block_from(chain, timestamp).await,
         }
     }
 
@@ -25,6 +26,7 @@ impl View {
     ) -> Result<Option<u64>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.last_block_until(chain, timestamp),
+            EngineView::Postgres(view) => view.last_block_until(chain, timestamp).await,
         }
     }
 }

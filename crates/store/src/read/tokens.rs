@@ -11,6 +11,7 @@ impl View {
     pub async fn token(&self, chain: ChainId, address: Address) -> Result<Option<Token>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.token(chain, address),
+            EngineView::Postgres(view) => view.token(chain, address).await,
         }
     }
 }

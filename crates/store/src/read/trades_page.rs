@@ -8,6 +8,7 @@ impl View {
     pub async fn trades_page(&self, q: &TradesQuery) -> Result<TradesPage, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.trades_page(q),
+            EngineView::Postgres(view) => view.trades_page(q).await,
         }
     }
 }

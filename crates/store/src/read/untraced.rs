@@ -15,6 +15,7 @@ impl View {
     ) -> Result<Vec<u64>, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.untraced_blocks(chain, below, limit),
+            EngineView::Postgres(view) => view.untraced_blocks(chain, below, limit).await,
         }
     }
 }

@@ -8,6 +8,7 @@ impl View {
     pub async fn wallet_page(&self, q: &WalletQuery) -> Result<WalletPage, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.wallet_page(q),
+            EngineView::Postgres(view) => view.wallet_page(q).await,
         }
     }
 }

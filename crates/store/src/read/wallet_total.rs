@@ -12,6 +12,7 @@ impl View {
     pub async fn wallet_total(&self, q: &WalletQuery) -> Result<u64, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.wallet_total(q),
+            EngineView::Postgres(view) => view.wallet_total(q).await,
         }
     }
 
@@ -20,6 +21,7 @@ impl View {
     pub async fn wallet_changed_seq(&self, chain: ChainId, address: Address) -> Result<u64, Error> {
         match &self.engine {
             EngineView::Embedded(view) => view.wallet_changed_seq(chain, address),
+            EngineView::Postgres(view) => Ok(view.version(chain).seq),
         }
     }
 }

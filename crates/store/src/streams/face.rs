@@ -22,6 +22,7 @@ impl Store {
     pub async fn streams(&self) -> Result<Vec<StreamRow>, Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.streams()),
+            Engine::Postgres(store) => store.streams().await,
         }
     }
 
@@ -29,6 +30,7 @@ impl Store {
     pub async fn put_stream(&self, row: StreamRow) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(move |store| store.put_stream(&row)).await,
+            Engine::Postgres(store) => store.put_stream(&row).await,
         }
     }
 
@@ -37,6 +39,7 @@ impl Store {
     pub async fn remove_stream(&self, id: StreamId) -> Result<bool, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(move |store| store.remove_stream(id)).await,
+            Engine::Postgres(store) => store.remove_stream(id).await,
         }
     }
 
@@ -51,6 +54,7 @@ impl Store {
             Engine::Embedded(store) => {
                 store.run(move |store| store.change_stream_addresses(id, &add, &remove)).await
             }
+            Engine::Postgres(store) => store.change_stream_addresses(id, &add, &remove).await,
         }
     }
 
@@ -63,12 +67,14 @@ impl Store {
     ) -> Result<Vec<Address>, Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.stream_addresses(id, after, limit)),
+            Engine::Postgres(store) => store.stream_addresses(id, after, limit).await,
         }
     }
 
     pub async fn stream_address_count(&self, id: StreamId) -> Result<u64, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.stream_address_count(id),
+            Engine::Postgres(store) => store.stream_address_count(id).await,
         }
     }
 
@@ -76,12 +82,14 @@ impl Store {
     pub async fn stream_settings(&self, tenant: &str) -> Result<Option<Vec<u8>>, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.stream_settings(tenant),
+            Engine::Postgres(store) => store.stream_settings(tenant).await,
         }
     }
 
     pub async fn put_stream_settings(&self, tenant: &str, body: Vec<u8>) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.put_stream_settings(tenant, &body)),
+            Engine::Postgres(store) => store.put_stream_settings(tenant, &body).await,
         }
     }
 
@@ -91,6 +99,7 @@ impl Store {
     ) -> Result<Vec<QueuedDelivery>, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(move |store| store.commit_streams(commit)).await,
+            Engine::Postgres(store) => store.commit_streams(commit).await,
         }
     }
 
@@ -103,12 +112,14 @@ impl Store {
     ) -> Result<Vec<KeptMatch>, Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.kept_matches(chain, blocks, stream)),
+            Engine::Postgres(store) => store.kept_matches(chain, blocks, stream).await,
         }
     }
 
     pub async fn delivery(&self, id: StreamId, seq: u64) -> Result<Option<Delivery>, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.delivery(id, seq),
+            Engine::Postgres(store) => store.delivery(id, seq).await,
         }
     }
 
@@ -123,24 +134,28 @@ impl Store {
             // A few are read as quickly as another thread would be found for it.
             Engine::Embedded(store) if limit <= FEW => store.deliveries(id, from_seq, limit),
             Engine::Embedded(store) => may_block(|| store.deliveries(id, from_seq, limit)),
+            Engine::Postgres(store) => store.deliveries(id, from_seq, limit).await,
         }
     }
 
     pub async fn delivery_body(&self, id: StreamId, seq: u64) -> Result<Option<Bytes>, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.delivery_body(id, seq),
+            Engine::Postgres(store) => store.delivery_body(id, seq).await,
         }
     }
 
     pub async fn stream_queue(&self, id: StreamId) -> Result<QueueState, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.stream_queue(id),
+            Engine::Postgres(store) => store.stream_queue(id).await,
         }
     }
 
     pub async fn stream_totals(&self, id: StreamId) -> Result<StreamTotals, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.stream_totals(id),
+            Engine::Postgres(store) => store.stream_totals(id).await,
         }
     }
 
@@ -155,6 +170,7 @@ impl Store {
             Engine::Embedded(store) => {
                 may_block(|| store.due_retries(until_ms, &passed_over, limit))
             }
+            Engine::Postgres(store) => store.due_retries(until_ms, &passed_over, limit).await,
         }
     }
 
@@ -164,6 +180,7 @@ impl Store {
             Engine::Embedded(store) => {
                 store.run(move |store| store.record_attempts(&records)).await
             }
+            Engine::Postgres(store) => store.record_attempts(&records).await,
         }
     }
 
@@ -173,6 +190,7 @@ impl Store {
     ) -> Result<Vec<(ListAnchor, Delivery, AttemptLog)>, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(move |store| store.attempts_page(&query)).await,
+            Engine::Postgres(store) => store.attempts_page(&query).await,
         }
     }
 
@@ -182,6 +200,7 @@ impl Store {
     ) -> Result<Vec<(ListAnchor, Delivery, AttemptLog)>, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(move |store| store.failed_page(&query)).await,
+            Engine::Postgres(store) => store.failed_page(&query).await,
         }
     }
 
@@ -192,6 +211,7 @@ impl Store {
             Engine::Embedded(store) => {
                 store.run(move |store| store.prune_deliveries(before_ms, limit)).await
             }
+            Engine::Postgres(store) => store.prune_deliveries(before_ms, limit).await,
         }
     }
 }

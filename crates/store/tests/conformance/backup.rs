@@ -16,10 +16,10 @@ use tempfile::TempDir;
 use testkit::SimChain;
 
 use crate::chain::*;
-use crate::engine::{Choices, Engine, on_every_engine};
+use crate::engine::{Choices, Engine, on_the_embedded_engine};
 use crate::home::{Home, scratch};
 
-on_every_engine!(
+on_the_embedded_engine!(
     a_restored_backup_is_the_store_at_that_moment,
     backups_are_whole_while_blocks_come_and_go,
     a_backup_goes_into_a_new_folder_that_its_owner_alone_can_read,

@@ -8,10 +8,14 @@ use std::sync::Arc;
 
 use store::{Error, Manifest, Options, Store};
 
+use crate::postgres_server;
+
 #[derive(Clone, Copy, Debug)]
 pub enum Engine {
     /// A folder of this machine.
     Embedded,
+    /// A database of a server that this binary starts.
+    Postgres,
 }
 
 /// What a test may choose; the rest is the engine's business.
@@ -30,12 +34,17 @@ impl Default for Choices {
 impl Engine {
     /// Opens the store that `folder` stands for; an empty one the first time.
     pub async fn open(self, folder: &Path, choices: Choices) -> Result<Store, Error> {
-        Store::open(&self.options(folder, choices), |_| ()).await
+        Store::open(&self.options(folder, choices).await, |_| ()).await
     }
 
-    fn options(self, folder: &Path, choices: Choices) -> Options {
+    async fn options(self, folder: &Path, choices: Choices) -> Options {
         let Choices { durable, journal_entries_min } = choices;
         match self {
+            Engine::Postgres => {
+                let server = postgres_server::server().unwrap();
+                let url = server.url(&server.database(folder).await);
+                Options { url, durable, journal_entries_min, ..Options::new(folder.join("store")) }
+            }
             Engine::Embedded => Options {
                 memory_bytes: 32 << 20,
                 durable,
@@ -51,7 +60,7 @@ impl Engine {
 
     /// Makes the store that `folder` stands for of a backup.
     pub async fn restore(self, backup: &Path, folder: &Path) -> Result<Manifest, Error> {
-        let options = self.options(folder, Choices::default());
+        let options = self.options(folder, Choices::default()).await;
         Store::restore(&options, backup, Arc::default()).await
     }
 
@@ -59,6 +68,7 @@ impl Engine {
     pub fn copy(self, from: &Path, to: &Path) {
         match self {
             Engine::Embedded => crate::copy_folder::copy_folder(from, to),
+            Engine::Postgres => postgres_server::server().unwrap().crash(from, to),
         }
     }
 }
@@ -67,6 +77,26 @@ impl Engine {
 macro_rules! on_every_engine {
     ($($name:ident),+ $(,)?) => {
         mod embedded {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(crate::engine::Engine::Embedded).await;
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test]
+            async fn $name() {
+                if crate::postgres_server::server().is_some() {
+                    super::$name(crate::engine::Engine::Postgres).await;
+                }
+            })+
+        }
+    };
+}
+
+/// The same for what only this engine offers: a database server has backups of its own.
+macro_rules! on_the_embedded_engine {
+    ($($name:ident),+ $(,)?) => {
+        mod embedded_alone {
             $(#[tokio::test]
             async fn $name() {
                 super::$name(crate::engine::Engine::Embedded).await;
@@ -84,7 +114,15 @@ macro_rules! on_every_engine_at_random {
                 super::$name(crate::engine::Engine::Embedded);
             })+
         }
+        mod postgres_at_random {
+            $(#[test]
+            fn $name() {
+                if crate::postgres_server::server().is_some() {
+                    super::$name(crate::engine::Engine::Postgres);
+                }
+            })+
+        }
     };
 }
 
-pub(crate) use {on_every_engine, on_every_engine_at_random};
+pub(crate) use {on_every_engine, on_every_engine_at_random, on_the_embedded_engine};

@@ -38,6 +38,10 @@ impl Home {
         self.store.as_ref().unwrap()
     }
 
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     pub async fn view(&self) -> View {
         self.store().view().await.unwrap()
     }

@@ -13,6 +13,8 @@ mod backup;
 #[cfg(test)]
 mod blocks;
 #[cfg(test)]
+mod both_engines;
+#[cfg(test)]
 mod chain;
 #[cfg(test)]
 mod commit;
@@ -49,13 +51,21 @@ mod model;
 #[cfg(test)]
 mod pools;
 #[cfg(test)]
+mod postgres_process;
+#[cfg(test)]
+mod postgres_server;
+#[cfg(test)]
 mod prune;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
 mod readers;
 #[cfg(test)]
+mod several_processes;
+#[cfg(test)]
 mod sim_block;
+#[cfg(test)]
+mod sql_docs;
 #[cfg(test)]
 mod stream_addresses;
 #[cfg(test)]
@@ -68,6 +78,8 @@ mod stream_made;
 mod streams;
 #[cfg(test)]
 mod streams_against_model;
+#[cfg(test)]
+mod tls;
 #[cfg(test)]
 mod trades;
 #[cfg(test)]

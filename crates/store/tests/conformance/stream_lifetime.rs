@@ -10,7 +10,7 @@ use store::{
 };
 
 use crate::chain::CHAIN;
-use crate::engine::{Choices, Engine, on_every_engine};
+use crate::engine::{Choices, Engine, on_every_engine, on_the_embedded_engine};
 use crate::home::{Home, scratch};
 use crate::stream_made::*;
 
@@ -20,8 +20,8 @@ on_every_engine!(
     pruning_takes_what_waits_for_traces_only,
     removing_a_stream_removes_all_of_it_and_nothing_else,
     all_of_it_is_there_after_opening_again_and_after_a_crash,
-    all_of_it_is_in_a_backup,
 );
+on_the_embedded_engine!(all_of_it_is_in_a_backup);
 
 /// Everything that can be asked of a stream, as one text.
 async fn all_of(store: &Store, id: StreamId, tenant: &str) -> String {

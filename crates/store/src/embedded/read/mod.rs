@@ -1,6 +1,7 @@
 //! How this engine answers the store's questions.
 
 mod block;
+mod facts;
 mod logs;
 mod pools;
 mod time;

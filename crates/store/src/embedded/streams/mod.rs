@@ -31,7 +31,7 @@ pub use attempt_row::AttemptRow;
 pub use definitions::unpack_stream;
 pub use delivery_row::unpack_delivery;
 pub use match_row::MatchRow;
-pub use packed_body::unpack_body;
+pub use packed_body::{BodyPacker, unpack_body};
 pub use queue_row::QueueRow;
 pub use state_row::waits;
 

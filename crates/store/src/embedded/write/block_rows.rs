@@ -5,8 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::facts::Facts;
-use model::proof::Proof;
-use model::raw::{Block, Frame, Log, Receipt};
+use model::raw::Block;
 use model::wallets::{Parties, parties};
 
 use crate::block::{BlockHead, BlockSummary, VerifiedBlock};
@@ -15,6 +14,7 @@ use crate::embedded::codec::rows::{TxPacker, pack_block_ref, pack_frames, pack_h
 use crate::embedded::keys;
 use crate::embedded::log_words::{self, LogWord};
 use crate::embedded::segments::{BodyGroups, Dictionary, PackedBody};
+use crate::embedded::whole_tx::{below_root, leave_bloom_out, take_logs};
 
 /// A block ready to be written or removed.
 pub struct PackedBlock {
@@ -110,19 +110,15 @@ impl PackedBlock {
     }
 }
 
+/// The groups of a block's body by kind, before they are packed.
+pub fn body_groups(chain: ChainId, verified: VerifiedBlock) -> BodyGroups {
+    prepare(chain, verified).rows.groups
+}
+
 /// The rows of a block's body by kind, before they are packed. For measuring.
 pub fn body_rows(chain: ChainId, verified: VerifiedBlock) -> [Vec<Vec<u8>>; 3] {
     let groups = prepare(chain, verified).rows.groups;
     groups.map(|rows| rows.into_iter().map(|(_, row)| row).collect())
-}
-
-/// The root repeats the transaction and is not kept; a block read back from the store has none, so
-/// nothing may depend on it.
-fn below_root(frames: &[Frame]) -> &[Frame] {
-    match frames {
-        [root, below @ ..] if root.path.is_empty() => below,
-        all => all,
-    }
 }
 
 impl BlockRows {
@@ -197,21 +193,4 @@ impl OptionalGroup {
     fn row(self) -> Option<Vec<u8>> {
         self.is_needed.then_some(self.row)
     }
-}
-
-/// In a verified block a receipt's bloom is that of its logs, so it need not be kept.
-fn leave_bloom_out(receipt: &mut Receipt, proof: Proof) -> bool {
-    let has_logs = receipt.logs.as_ref().is_some_and(|logs| !logs.is_empty());
-    // Chains that do not fill blooms in leave them empty beside logs.
-    let of_logs = proof.has(Proof::RECEIPTS)
-        && receipt.logs_bloom.is_some_and(|bloom| bloom.is_zero() != has_logs);
-    if of_logs {
-        receipt.logs_bloom = None;
-    }
-    of_logs
-}
-
-/// Logs are a row of their own; an empty list stays where it is.
-fn take_logs(receipt: &mut Receipt) -> Option<Vec<Log>> {
-    receipt.logs.take_if(|logs| !logs.is_empty())
 }

@@ -8,7 +8,6 @@ mod batch;
 mod block_rows;
 mod counting;
 mod facts;
-mod fit;
 mod fold;
 mod generation;
 mod index_rows;
@@ -20,7 +19,7 @@ mod sweep_indexes;
 use model::chain::ChainId;
 use model::facts::Facts;
 
-pub use block_rows::{PackedBlock, body_rows, prepare};
+pub use block_rows::{PackedBlock, body_groups, body_rows, prepare};
 pub use fold::WAITING_FOLDS_MAX;
 pub use index_rows::BlockIndex;
 pub use runs_again::runs_again;
@@ -32,6 +31,7 @@ use super::segments::{Dictionary, FREEZE_EVERY_BLOCKS, Kind, train};
 use crate::Error;
 use crate::block::VerifiedBlock;
 use crate::change::{ChangeOf, Committed};
+use crate::fit::{self, StoredChain};
 use crate::journal::Origin;
 use batch::Batch;
 
@@ -94,20 +94,24 @@ impl Store {
         change: ChangeOf<PackedBlock>,
     ) -> Result<Committed, Error> {
         let view = self.view()?;
-        fit::check_amends(&view, chain, &change)?;
-        let is_new = fit::blocks_to_write(&view, chain, &change)?;
+        let heads = change.heads(|block| block.head);
+        let hash = |number| Ok(view.block_summary(chain, number)?.map(|block| block.hash));
+        let stored =
+            StoredChain { hash: &hash, parent_hash: &|number| view.parent_hash(chain, number) };
+        fit::check_amends(&stored, &heads)?;
+        let is_new = fit::blocks_to_write(&stored, &heads)?;
         let mut batch = Batch::new(self, chain, &view, change.origin)?;
         for number in change.revert {
             batch.revert(as_stored(&view, chain, number)?, &view)?;
         }
         for block in change.amend {
             let stored = as_stored(&view, chain, block.head.number)?;
-            fit::check_loses_nothing(&stored, &block)?;
+            fit::check_loses_nothing(&stored.head, &block.head)?;
             batch.amend(stored, block, &view)?;
         }
         for block in change.untrace {
             let stored = as_stored(&view, chain, block.head.number)?;
-            fit::check_loses_traces_only(&stored, &block)?;
+            fit::check_loses_traces_only(&stored.head, &block.head)?;
             batch.amend(stored, block, &view)?;
         }
         for (block, is_new) in change.apply.into_iter().zip(is_new) {

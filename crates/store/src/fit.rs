@@ -1,39 +1,41 @@
-//! Which blocks of a change are new, and whether each hangs together with its neighbours.
+//! Which blocks of a change are new, and whether each hangs together with its neighbours. The same for every engine.
 
 use alloy_primitives::map::{HashMap, HashSet};
 use alloy_primitives::{B256, map::hash_map::Entry};
-use model::chain::ChainId;
 
-use super::block_rows::PackedBlock;
 use crate::Error;
 use crate::block::BlockHead;
 use crate::change::ChangeOf;
-use crate::embedded::read::View;
+
+/// The chain as it is stored, by block number.
+pub struct StoredChain<'a> {
+    pub hash: &'a dyn Fn(u64) -> Result<Option<B256>, Error>,
+    pub parent_hash: &'a dyn Fn(u64) -> Result<Option<B256>, Error>,
+}
 
 /// One flag per block of the change: whether it is to be written. A block that is stored already,
 /// or stands twice in the change, is not.
 pub fn blocks_to_write(
-    view: &View,
-    chain: ChainId,
-    change: &ChangeOf<PackedBlock>,
+    stored: &StoredChain,
+    change: &ChangeOf<BlockHead>,
 ) -> Result<Vec<bool>, Error> {
-    let reverted = reverted(view, chain, change)?;
-    let mut applied: HashMap<u64, &PackedBlock> = HashMap::default();
+    let reverted = reverted(stored, change)?;
+    let mut applied: HashMap<u64, BlockHead> = HashMap::default();
     let mut flags = Vec::with_capacity(change.apply.len());
     for block in &change.apply {
-        let is_new = match applied.entry(block.head.number) {
+        let is_new = match applied.entry(block.number) {
             Entry::Vacant(place) => {
-                place.insert(block);
+                place.insert(*block);
                 true
             }
             Entry::Occupied(known) => {
-                same(known.get().head.hash, block)?;
+                same(known.get().hash, block)?;
                 false
             }
         };
         flags.push(is_new);
     }
-    let after = ChainAfterChange { view, chain, reverted, applied };
+    let after = ChainAfterChange { stored, reverted, applied };
     for (block, is_new) in change.apply.iter().zip(&mut flags) {
         *is_new = *is_new && after.is_new(block)?;
     }
@@ -41,16 +43,12 @@ pub fn blocks_to_write(
 }
 
 /// From the top of a range down, newest first, so that nothing is left hanging above a hole.
-fn reverted(
-    view: &View,
-    chain: ChainId,
-    change: &ChangeOf<PackedBlock>,
-) -> Result<HashSet<u64>, Error> {
+fn reverted(stored: &StoredChain, change: &ChangeOf<BlockHead>) -> Result<HashSet<u64>, Error> {
     let mut reverted = HashSet::<u64>::default();
     for number in change.revert.iter().copied() {
         if let Some(above) = number.checked_add(1)
             && !reverted.contains(&above)
-            && let Some(expected) = view.parent_hash(chain, above)?
+            && let Some(expected) = (stored.parent_hash)(above)?
         {
             let got = B256::ZERO;
             return Err(Error::Detached { number: above, neighbour: number, expected, got });
@@ -63,16 +61,10 @@ fn reverted(
 }
 
 /// Whether every block to be amended is stored with the same hash, and stays so.
-pub fn check_amends(
-    view: &View,
-    chain: ChainId,
-    change: &ChangeOf<PackedBlock>,
-) -> Result<(), Error> {
+pub fn check_amends(stored: &StoredChain, change: &ChangeOf<BlockHead>) -> Result<(), Error> {
     let mut gone_or_amended: HashSet<u64> = change.revert.iter().copied().collect();
-    let amended = change.amend.iter().chain(&change.untrace);
-    for PackedBlock { head: BlockHead { number, hash, .. }, .. } in amended {
-        let stored = view.block_summary(chain, *number)?;
-        let is_stored = stored.is_some_and(|stored| stored.hash == *hash);
+    for BlockHead { number, hash, .. } in change.amend.iter().chain(&change.untrace) {
+        let is_stored = (stored.hash)(*number)?.is_some_and(|stored| stored == *hash);
         if !is_stored || !gone_or_amended.insert(*number) {
             return Err(Error::NotStored { number: *number });
         }
@@ -80,78 +72,75 @@ pub fn check_amends(
     Ok(())
 }
 
-pub fn check_loses_nothing(stored: &PackedBlock, block: &PackedBlock) -> Result<(), Error> {
-    let loses_traces = stored.head.has_traces && !block.head.has_traces;
-    if loses_traces || block.head.receipt_count < stored.head.receipt_count {
-        return Err(Error::NotStored { number: block.head.number });
+/// What is stored of a block, and what is to take its place.
+pub fn check_loses_nothing(stored: &BlockHead, block: &BlockHead) -> Result<(), Error> {
+    let loses_traces = stored.has_traces && !block.has_traces;
+    if loses_traces || block.receipt_count < stored.receipt_count {
+        return Err(Error::NotStored { number: block.number });
     }
     Ok(())
 }
 
-pub fn check_loses_traces_only(stored: &PackedBlock, block: &PackedBlock) -> Result<(), Error> {
-    if block.head.has_traces || block.head.receipt_count != stored.head.receipt_count {
-        return Err(Error::NotStored { number: block.head.number });
+pub fn check_loses_traces_only(stored: &BlockHead, block: &BlockHead) -> Result<(), Error> {
+    if block.has_traces || block.receipt_count != stored.receipt_count {
+        return Err(Error::NotStored { number: block.number });
     }
     Ok(())
 }
 
-fn same(stored: B256, block: &PackedBlock) -> Result<(), Error> {
-    if stored == block.head.hash {
+fn same(stored: B256, block: &BlockHead) -> Result<(), Error> {
+    if stored == block.hash {
         Ok(())
     } else {
-        Err(Error::Occupied { number: block.head.number, stored })
+        Err(Error::Occupied { number: block.number, stored })
     }
 }
 
 /// The chain as it will be after the change.
 struct ChainAfterChange<'a> {
-    view: &'a View,
-    chain: ChainId,
+    stored: &'a StoredChain<'a>,
     reverted: HashSet<u64>,
-    applied: HashMap<u64, &'a PackedBlock>,
+    applied: HashMap<u64, BlockHead>,
 }
 
 impl ChainAfterChange<'_> {
-    fn is_new(&self, block: &PackedBlock) -> Result<bool, Error> {
-        let number = block.head.number;
+    fn is_new(&self, block: &BlockHead) -> Result<bool, Error> {
+        let number = block.number;
         if let Some(stored) = self.stored_hash(number)? {
             same(stored, block)?;
             return Ok(false);
         }
         if let Some(below) = number.checked_sub(1)
-            && let Some(expected) = self.hash(below)?.filter(|hash| *hash != block.head.parent_hash)
+            && let Some(expected) = self.hash(below)?.filter(|hash| *hash != block.parent_hash)
         {
-            let got = block.head.parent_hash;
+            let got = block.parent_hash;
             return Err(Error::Detached { number, neighbour: below, expected, got });
         }
         if let Some(above) = number.checked_add(1)
-            && let Some(expected) = self.parent_hash(above)?.filter(|hash| *hash != block.head.hash)
+            && let Some(expected) = self.parent_hash(above)?.filter(|hash| *hash != block.hash)
         {
-            let got = block.head.hash;
+            let got = block.hash;
             return Err(Error::Detached { number, neighbour: above, expected, got });
         }
         Ok(true)
     }
 
     fn stored_hash(&self, number: u64) -> Result<Option<B256>, Error> {
-        if self.reverted.contains(&number) {
-            return Ok(None);
-        }
-        Ok(self.view.block_summary(self.chain, number)?.map(|block| block.hash))
+        if self.reverted.contains(&number) { Ok(None) } else { (self.stored.hash)(number) }
     }
 
     fn hash(&self, number: u64) -> Result<Option<B256>, Error> {
         match self.applied.get(&number) {
-            Some(block) => Ok(Some(block.head.hash)),
+            Some(block) => Ok(Some(block.hash)),
             None => self.stored_hash(number),
         }
     }
 
     fn parent_hash(&self, number: u64) -> Result<Option<B256>, Error> {
         match self.applied.get(&number) {
-            Some(block) => Ok(Some(block.head.parent_hash)),
+            Some(block) => Ok(Some(block.parent_hash)),
             None if self.reverted.contains(&number) => Ok(None),
-            None => self.view.parent_hash(self.chain, number),
+            None => (self.stored.parent_hash)(number),
         }
     }
 }

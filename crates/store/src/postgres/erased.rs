@@ -1,0 +1,187 @@
+//! The engine as the store's face sees it: every call is a plain function that gives a boxed future.
+//!
+//! An async function is compiled anew in every crate that awaits it, with all that it awaits. Behind these the engine is
+//! compiled once, here.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::pin::Pin;
+
+use alloy_primitives::{Address, B256};
+use bytes::Bytes;
+use model::chain::ChainId;
+use model::facts::{Facts, Pool};
+use model::proof::Proof;
+use model::raw::{Block, Header, Receipt};
+use model::token::Token;
+use tokio::sync::watch;
+
+use super::prepare::PgBlock;
+use super::read::BlockParts;
+use super::{read, store};
+use crate::block::{BlockSummary, StoredTx};
+use crate::change::{ChangeOf, Committed};
+use crate::check::{CheckProgress, CheckReport};
+use crate::generations::{Building, Decoded, Fingerprint, Generations, StopFn};
+use crate::journal::{Entry, ReaderCommit, ReaderCursor, ReaderRow, Version};
+use crate::options::{Options, TableSize, UpgradeProgress};
+use crate::prune::Pruned;
+use crate::query::{
+    LogsPage, LogsQuery, LowestTradeQuery, Place, PoolStatesQuery, StateAt, StoredTrade,
+    TradesPage, TradesQuery, WalletPage, WalletQuery,
+};
+use crate::streams::{
+    AttemptLog, AttemptRecord, AttemptsQuery, Delivery, FailedQuery, KeptMatch, ListAnchor,
+    QueueState, QueuedDelivery, StreamCommit, StreamId, StreamRow, StreamTotals,
+};
+use crate::write_state::WriteState;
+use crate::{ApiKey, Coverage, Error};
+
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+type Listed = (ListAnchor, Delivery, AttemptLog);
+type Progress<'a, T> = &'a (dyn Fn(T) + Send + Sync);
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Store(store::Store);
+
+pub struct View(read::View);
+
+macro_rules! erased {
+    ($of:ty: $($name:ident($($arg:ident: $type:ty),*) -> $out:ty;)+) => {
+        impl $of {
+            $(pub fn $name<'a>(&'a self, $($arg: $type),*) -> Answer<'a, $out> {
+                Box::pin(self.0.$name($($arg),*))
+            })+
+        }
+    };
+}
+
+erased! { View:
+    head(chain: ChainId) -> Option<BlockSummary>;
+    block_summary(chain: ChainId, number: u64) -> Option<BlockSummary>;
+    parent_hash(chain: ChainId, number: u64) -> Option<B256>;
+    number_of(chain: ChainId, hash: B256) -> Option<u64>;
+    header(chain: ChainId, number: u64) -> Option<Header>;
+    read_block(chain: ChainId, number: u64, parts: BlockParts) -> Option<(Block, Proof)>;
+    receipt(chain: ChainId, number: u64, index: u32) -> Option<Receipt>;
+    place_of_tx(chain: ChainId, hash: B256) -> Option<Place>;
+    transaction(chain: ChainId, number: u64, index: u32) -> Option<StoredTx>;
+    digest(chain: ChainId) -> B256;
+    facts(chain: ChainId, number: u64) -> Facts;
+    journal_after(chain: ChainId, seq: u64, limit: usize) -> Vec<Entry>;
+    logs(query: &'a LogsQuery) -> LogsPage;
+    first_receiptless(chain: ChainId, from: u64, to: u64) -> Option<u64>;
+    lowest_trade(q: &'a LowestTradeQuery) -> Option<StoredTrade>;
+    trades_page(q: &'a TradesQuery) -> TradesPage;
+    pools_of(chain: ChainId, token: Address) -> Vec<Pool>;
+    pools_between(chain: ChainId, pairs: &'a [(Address, Address)]) -> Vec<Pool>;
+    pool_states(q: &'a PoolStatesQuery<'a>) -> Vec<Option<StateAt>>;
+    readers(chain: ChainId) -> Vec<(String, ReaderCursor)>;
+    reader_cursor(chain: ChainId, name: &'a str) -> Option<ReaderCursor>;
+    reader_rows(of: (ChainId, &'a str), prefix: &'a [u8], limit: usize) -> Vec<ReaderRow>;
+    first_block_from(chain: ChainId, timestamp: u64) -> Option<u64>;
+    last_block_until(chain: ChainId, timestamp: u64) -> Option<u64>;
+    token(chain: ChainId, address: Address) -> Option<Token>;
+    untraced_blocks(chain: ChainId, below: u64, limit: usize) -> Vec<u64>;
+    wallet_page(q: &'a WalletQuery) -> WalletPage;
+    wallet_total(q: &'a WalletQuery) -> u64;
+}
+
+impl View {
+    pub fn coverage(&self, chain: ChainId) -> Coverage {
+        self.0.coverage(chain)
+    }
+
+    pub fn chains(&self) -> Vec<ChainId> {
+        self.0.chains()
+    }
+
+    pub fn version(&self, chain: ChainId) -> Version {
+        self.0.version(chain)
+    }
+
+    pub fn generations(&self, chain: ChainId) -> Generations {
+        self.0.generations(chain)
+    }
+}
+
+erased! { Store:
+    version(chain: ChainId) -> Version;
+    commit(chain: ChainId, change: ChangeOf<PgBlock>) -> Committed;
+    prune_oldest(chain: ChainId, below: u64, limit: usize) -> Pruned;
+    put_token(chain: ChainId, address: Address, token: &'a Token) -> ();
+    known_secret(name: &'a str) -> Option<[u8; 32]>;
+    put_secret(name: &'a str, secret: [u8; 32]) -> [u8; 32];
+    secrets() -> Vec<(String, [u8; 32])>;
+    api_keys() -> Vec<ApiKey>;
+    put_api_key(key: &'a ApiKey) -> ();
+    remove_api_key(id: &'a str) -> Option<ApiKey>;
+    commit_reader(commit: ReaderCommit) -> ();
+    remove_reader(chain: ChainId, name: &'a str) -> bool;
+    table_sizes() -> Vec<TableSize>;
+    flush() -> ();
+    compact() -> ();
+    check(progress: Progress<'a, CheckProgress>) -> CheckReport;
+    decode_with(chain: ChainId, decoder: Fingerprint) -> Generations;
+    begin_generation(chain: ChainId, decoder: Fingerprint, stop: StopFn<'a>) -> Option<Building>;
+    write_generation(chain: ChainId, decoder: Fingerprint, blocks: &'a [Decoded], reached: u64) -> usize;
+    finish_generation(chain: ChainId, decoder: Fingerprint) -> ();
+    sweep_generations(chain: ChainId, stop: StopFn<'a>) -> u64;
+    streams() -> Vec<StreamRow>;
+    put_stream(row: &'a StreamRow) -> ();
+    remove_stream(id: StreamId) -> bool;
+    change_stream_addresses(id: StreamId, add: &'a [Address], remove: &'a [Address]) -> u64;
+    stream_addresses(id: StreamId, after: Option<Address>, limit: usize) -> Vec<Address>;
+    stream_address_count(id: StreamId) -> u64;
+    stream_settings(tenant: &'a str) -> Option<Vec<u8>>;
+    put_stream_settings(tenant: &'a str, body: &'a [u8]) -> ();
+    commit_streams(commit: StreamCommit) -> Vec<QueuedDelivery>;
+    kept_matches(chain: ChainId, blocks: RangeInclusive<u64>, stream: Option<StreamId>) -> Vec<KeptMatch>;
+    delivery(id: StreamId, seq: u64) -> Option<Delivery>;
+    deliveries(id: StreamId, from_seq: u64, limit: usize) -> Vec<Delivery>;
+    delivery_body(id: StreamId, seq: u64) -> Option<Bytes>;
+    stream_queue(id: StreamId) -> QueueState;
+    stream_totals(id: StreamId) -> StreamTotals;
+    due_retries(until_ms: u64, passed_over: &'a BTreeSet<StreamId>, limit: usize) -> Vec<(u64, StreamId, u64)>;
+    record_attempts(records: &'a [AttemptRecord]) -> ();
+    attempts_page(query: &'a AttemptsQuery) -> Vec<Listed>;
+    failed_page(query: &'a FailedQuery) -> Vec<Listed>;
+    prune_deliveries(before_ms: u64, limit: usize) -> usize;
+}
+
+impl Store {
+    pub fn open<'a>(
+        options: &'a Options,
+        progress: Progress<'a, UpgradeProgress>,
+    ) -> Answer<'a, Self> {
+        Box::pin(async move { store::Store::open(options, progress).await.map(Store) })
+    }
+
+    pub fn view(&self) -> Answer<'_, View> {
+        Box::pin(async move { self.0.view().await.map(View) })
+    }
+
+    pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {
+        self.0.subscribe(chain)
+    }
+
+    pub fn disk_bytes(&self) -> u64 {
+        self.0.disk_bytes()
+    }
+
+    pub fn write_state(&self) -> WriteState {
+        self.0.write_state()
+    }
+
+    pub fn watch_write_state(&self) -> watch::Receiver<WriteState> {
+        self.0.watch_write_state()
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.0.folder()
+    }
+}

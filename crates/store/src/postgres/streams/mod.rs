@@ -1,0 +1,14 @@
+//! Rows of streams. Whoever changes what a stream's queue adds up to locks the queue's row first; of several they are
+//! locked in the order of their ids, so that nobody waits in a circle.
+
+mod addresses;
+mod attempts;
+mod commit;
+mod definitions;
+mod deliveries;
+mod delivery_row;
+mod lists;
+mod matches;
+mod prune;
+mod queues;
+mod remove;
