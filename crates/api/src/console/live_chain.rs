@@ -75,6 +75,11 @@ impl LiveChain {
             let Some(following) = &mut follower else {
                 tokio::time::sleep(RETRY).await;
                 follower = self.begin(&store).await.ok().flatten();
+                if follower.is_some() {
+                    // For pages that were open before the chain had a block.
+                    let recent = Value::from(vec![self.recent()]);
+                    let _ = self.sender.send(super::live::message("recent", &recent));
+                }
                 continue;
             };
             match self.step(&store, following).await {
