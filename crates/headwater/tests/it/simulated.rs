@@ -10,7 +10,7 @@ use crate::process::{Serve, import};
 use crate::records::{self, Traces};
 use crate::world::{CHAIN, Live, private};
 
-const BLOCKS: usize = 60;
+pub const BLOCKS: usize = 60;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_simulated_chain_is_answered_to_the_last_wallet_wei_and_field() {

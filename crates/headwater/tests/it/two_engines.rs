@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::postgres_process::PostgresProcess;
 use crate::process::{Serve, run, run_well, text};
 use crate::records::{self, Traces};
-use crate::simulated::everything_is_answered;
+use crate::simulated::{self, everything_is_answered};
 use crate::world::{CHAIN, Live, private};
 
 const BLOCKS: usize = 40;
@@ -101,6 +101,6 @@ async fn a_simulated_chain_is_answered_from_postgres_to_the_last_wallet_wei_and_
     let Some(postgres) = PostgresProcess::start() else { return };
     let config = SimConfig { txs_per_block: 10, wallets: 40, ..SimConfig::seeded(21) };
     let url = postgres.url("postgres");
-    let live = Live::start(config, BLOCKS, |serve| serve.set("store.url", &url)).await;
+    let live = Live::start(config, simulated::BLOCKS, |serve| serve.set("store.url", &url)).await;
     everything_is_answered(&live).await;
 }

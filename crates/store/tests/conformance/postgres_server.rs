@@ -30,6 +30,11 @@ pub fn server() -> Option<&'static Server> {
 }
 
 impl Server {
+    /// Where its socket is.
+    pub fn folder(&self) -> &Path {
+        self.process.folder()
+    }
+
     pub fn url(&self, database: &str) -> String {
         self.process.url(database)
     }

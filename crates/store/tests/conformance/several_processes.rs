@@ -118,13 +118,16 @@ async fn what_the_server_does_itself_is_refused_by_name() {
 async fn of_several_hosts_the_one_that_can_be_written_to_is_taken() {
     let Some(server) = server() else { return };
     let home = Home::new(Engine::Postgres).await;
-    let url = server.url(&database(server, &home).await);
-    let url = url.replace("?host=", "?target_session_attrs=read-write&host=/nowhere,");
+    let name = database(server, &home).await;
+    // A folder stands for a host where its slashes are written so.
+    let socket = server.folder().display().to_string().replace('/', "%2F");
+    let hosts = format!("headwater@%2Fnowhere,{socket}");
+    let url = format!("postgres://{hosts}/{name}?target_session_attrs=read-write");
     let folder = scratch();
     let store = Store::open(&Options { url, ..Options::new(folder.path()) }, |_| ()).await.unwrap();
     apply(&store, 1).await.unwrap();
     assert_eq!(home.view().await.coverage(CHAIN).await.unwrap().ranges(), [(1, 1)]);
-    let nobody = "postgres:///x?host=/nowhere,/nor/here&user=me".to_owned();
+    let nobody = "postgres://me@%2Fnowhere,%2Fnor%2Fhere/x".to_owned();
     let options = Options { url: nobody, ..Options::new(folder.path()) };
     let Err(error) = Store::open(&options, |_| ()).await else { panic!("nobody is there") };
     assert!(error.is_retryable() && error.to_string().contains("/nowhere,/nor/here"), "{error}");
