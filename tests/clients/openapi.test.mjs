@@ -55,7 +55,7 @@ describe('generated clients', () => {
 
   it('TypeScript: what the document does not have does not compile', async () => {
     const good = fs.readFileSync(`${folder}/client.ts`, 'utf8');
-    for (const [from, to] of [["'/api/v2.2/{address}'", "'/api/v2.2/{adress}'"], ['limit: 3', 'limits: 3'], ['row.hash', 'row.hush'], ["header: { 'X-Wire-Profile': 'live' }", "header: { 'X-Wire-Profile': 'dead' }"]]) {
+    for (const [from, to] of [["'/api/v2.2/{address}'", "'/api/v2.2/{adress}'"], ['limit: 3', "limit: 'three'"], ['row.hash', 'row.hush'], ["header: { 'X-Wire-Profile': 'live' }", "header: { 'X-Wire-Profile': 'dead' }"]]) {
       assert.ok(good.includes(from), from);
       fs.writeFileSync(`${folder}/wrong.ts`, good.replace(from, to));
       await assert.rejects(compile('wrong.ts'), /wrong\.ts\(\d+,\d+\): error TS2\d\d\d/, to);
