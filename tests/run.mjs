@@ -44,6 +44,18 @@ async function pythonTests(file, env) {
   add({ passed: Math.max(ran - failed - skipped, 0), failed, skipped });
 }
 
+/** The server behind what holds its answers against /openapi.json; an answer that is not as it says counts as a failure. */
+async function conforming(headwater, suite) {
+  const { startConforming } = await import('./support/conforming.mjs');
+  const between = await startConforming(headwater.url);
+  await suite({ HEADWATER_URL: between.url, HEADWATER_KEY: headwater.key });
+  await between.stop();
+  const { faults, checked } = between.state;
+  faults.forEach((fault) => console.log(`not as /openapi.json says: ${fault}`));
+  console.log(`${checked} answers held against /openapi.json, ${faults.length} not as it says`);
+  add({ passed: faults.length || !checked ? 0 : 1, failed: faults.length || !checked ? 1 : 0 });
+}
+
 async function clients() {
   const { makeChain, write } = await import('./clients/expectations.mjs');
   const anvil = await startAnvil('clients-node');
@@ -52,15 +64,17 @@ async function clients() {
   await settled(headwater, anvil.url);
   const file = path.join(emptyFolder('expectations'), 'expectations.json');
   write(file, sender, anvil.url);
-  const env = { HEADWATER_URL: headwater.url, HEADWATER_KEY: headwater.key, HEADWATER_EXPECTATIONS: file };
-  await nodeTests('clients/moralis.test.mjs', env);
-  await nodeTests('clients/moralis_nft.test.mjs', env);
-  await nodeTests('clients/node_rpc.test.mjs', env);
-  await pythonTests('clients/test_moralis.py', env);
-  await pythonTests('clients/test_moralis_nft.py', env);
-  await pythonTests('clients/test_web3.py', env);
-  // Last, since it sends.
-  await pythonTests('clients/test_gateway.py', env);
+  await conforming(headwater, async (between) => {
+    const env = { ...between, HEADWATER_EXPECTATIONS: file };
+    await nodeTests('clients/moralis.test.mjs', env);
+    await nodeTests('clients/moralis_nft.test.mjs', env);
+    await nodeTests('clients/node_rpc.test.mjs', env);
+    await pythonTests('clients/test_moralis.py', env);
+    await pythonTests('clients/test_moralis_nft.py', env);
+    await pythonTests('clients/test_web3.py', env);
+    // Last, since it sends.
+    await pythonTests('clients/test_gateway.py', env);
+  });
   await headwater.stop();
   await anvil.stop();
 }
@@ -71,9 +85,10 @@ async function prices() {
   await makeMarket(anvil.url);
   const headwater = await startHeadwater('prices', [anvil.url]);
   await settled(headwater, anvil.url);
-  const env = { HEADWATER_URL: headwater.url, HEADWATER_KEY: headwater.key };
-  await nodeTests('clients/prices.test.mjs', env);
-  await pythonTests('clients/test_prices.py', env);
+  await conforming(headwater, async (env) => {
+    await nodeTests('clients/prices.test.mjs', env);
+    await pythonTests('clients/test_prices.py', env);
+  });
   await headwater.stop();
   await anvil.stop();
 }
@@ -85,8 +100,7 @@ async function streams() {
   const headwater = await startHeadwater('streams-python', [anvil.url], { env: STREAMS_ENV });
   const receiver = await startReceiver();
   await settled(headwater, anvil.url);
-  const env = { HEADWATER_URL: headwater.url, HEADWATER_KEY: headwater.key, HEADWATER_NODE: anvil.url, HEADWATER_RECEIVER: receiver.url };
-  await pythonTests('clients/test_streams.py', env);
+  await conforming(headwater, (env) => pythonTests('clients/test_streams.py', { ...env, HEADWATER_NODE: anvil.url, HEADWATER_RECEIVER: receiver.url }));
   await headwater.stop();
   await receiver.stop();
   await anvil.stop();
@@ -114,7 +128,7 @@ async function console_() {
   await nodeTests('clients/console_recorded.test.mjs');
 }
 
-const suites = { clients, gateway, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, console: console_, rig };
+const suites = { clients, gateway, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, openapi: () => nodeTests('clients/openapi.test.mjs'), console: console_, rig };
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length && !wanted.includes(name)) continue;
   const started = Date.now();

@@ -214,9 +214,37 @@ describe('console', () => {
     await until('it to be gone', async () => (await page.locator('tr', { hasText: 'for a test' }).count()) === 0);
   });
 
+  it('API: every operation of the document, with its shapes, and one can be tried', async () => {
+    const [book] = await visit(page, '#/reference', '/openapi.json');
+    await page.waitForSelector('.operation');
+    const all = Object.values(book.paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId));
+    assert.deepEqual((await dataset('.operation', 'operation')).sort(), all.sort());
+    const one = page.locator('[data-operation=getWalletTransactions]');
+    await one.locator('summary').first().click();
+    await one.getByLabel('address').fill(demo.exchange);
+    await one.getByLabel('chain').fill('demo');
+    await one.getByLabel('limit').fill('2');
+    await one.getByLabel('to_block').fill(String(DEEP));
+    await one.getByLabel('X-Wire-Profile').selectOption('live');
+    await one.getByRole('button', { name: 'Try it' }).click();
+    await one.locator('pre[data-status="200"]').waitFor();
+    assert.deepEqual(JSON.parse(await one.locator('pre[data-status]').textContent()).result, (await api(`/api/v2.2/${demo.exchange}?chain=demo&limit=2&to_block=${DEEP}`)).result);
+    await one.locator('summary', { hasText: '200:' }).click();
+    assert.match(await one.locator('details pre.json').first().textContent(), /receipt_gas_used/);
+    const call = page.locator('[data-operation=nodeRpc]');
+    await call.locator('summary').first().click();
+    await call.getByLabel('chain').fill('demo');
+    await call.getByRole('button', { name: 'Try it' }).click();
+    await page.click('dialog button:text-is("Send")');
+    await call.locator('pre[data-status="200"]').waitFor();
+    assert.match(JSON.parse(await call.locator('pre[data-status]').textContent()).result, /^0x[0-9a-f]+$/);
+    await page.getByLabel('Search operations').fill('lowest');
+    assert.deepEqual(await dataset('.operation', 'operation'), ['getNFTLowestPrice']);
+  });
+
   const places = () => ({
     overview: '#/', wallet: `#/demo/wallet/${demo.exchange}?to_block=${DEEP}`, wallets: '#/demo/wallet', collection: `#/demo/nft/${demo.nft}`, 'token, none': '#/demo/token', blocks: '#/demo/block', block: `#/demo/block/${DEEP}`,
-    streams: '#/streams', stream: `#/streams/${demo.stream}`, 'new stream': '#/streams/new', keys: '#/keys',
+    streams: '#/streams', stream: `#/streams/${demo.stream}`, 'new stream': '#/streams/new', keys: '#/keys', reference: '#/reference',
   });
 
   it('nothing serious to say of its accessibility, light and dark, and nothing is wider than a phone', async () => {

@@ -77,4 +77,15 @@ export async function rpc(chain, calls, signal) {
   return results;
 }
 
+/** What the server can be asked, as it describes itself. */
+export const reference = async () => (await send('GET', '/openapi.json')).json;
+
+/** An answer as it is, a refusal too. */
+export async function raw(method, path, body, more) {
+  const headers = { ...HEADERS, ...more };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const response = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: 'same-origin', redirect: 'error' });
+  return { status: response.status, headers: [...response.headers], text: await response.text() };
+}
+
 export { HEADERS };

@@ -15,6 +15,7 @@ const PAGES = [
   { name: 'tx', title: 'Transaction', load: () => import('./transaction.js') },
   { name: 'streams', title: 'Streams', href: () => '#/streams', load: () => import('./streams.js') },
   { name: 'keys', title: 'Keys and usage', href: () => '#/keys', load: () => import('./keys.js') },
+  { name: 'reference', title: 'API', href: () => '#/reference', load: () => import('./reference.js') },
 ];
 
 const root = document.getElementById('app');
@@ -36,7 +37,7 @@ function where() {
   const params = new URLSearchParams(text);
   const chains = session.chains.map((chain) => chain.slug);
   if (!parts.length) return { page: 'overview', parts: [], params, chain: remembered(chains) };
-  if (parts[0] === 'streams' || parts[0] === 'keys') return { page: parts[0], parts: parts.slice(1), params, chain: remembered(chains) };
+  if (['streams', 'keys', 'reference'].includes(parts[0])) return { page: parts[0], parts: parts.slice(1), params, chain: remembered(chains) };
   const chain = chains.includes(parts[0]) ? parts[0] : null;
   return { page: chain ? parts[1] : null, parts: parts.slice(2), params, chain: chain ?? remembered(chains) };
 }

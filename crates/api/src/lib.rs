@@ -1,7 +1,7 @@
 //! The only HTTP server: data host, node RPC host, streams host, admin surface, console, health, status, metrics.
 //!
 //! In: requests. Out: answers in the shapes of the interface, in two wire profiles of one model.
-//! An operation is one file and one line in `data::routes` or `streams::routes`. Must not know: how blocks get into the store.
+//! An operation is one file, one line in `data::routes` or `streams::routes`, and an entry in `openapi/`. Must not know: how blocks get into the store.
 
 mod admin;
 mod answer_headers;
@@ -27,6 +27,7 @@ mod labels;
 mod listen_config;
 mod lock;
 mod meters;
+mod openapi;
 mod operator_file;
 mod params;
 mod problem;
@@ -39,6 +40,7 @@ mod request_key;
 mod response_budget;
 mod response_cache;
 mod router;
+mod routes;
 mod serve;
 mod served_chain;
 mod shared_answers;

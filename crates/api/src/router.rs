@@ -5,11 +5,12 @@ use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::middleware;
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::get;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::hosts::{health, metrics, node_rpc, rpc_socket, shared_answer, status};
+use crate::hosts::{metrics, node_rpc_routes, operator_routes, shared_answer, status};
+use crate::openapi::Document;
 use crate::{admin, console, cors, data, request_id, streams};
 
 /// Which hosts a listener serves; one listener may serve all, their paths do not clash.
@@ -34,15 +35,14 @@ impl Hosts {
 pub fn router(app: App, hosts: Hosts) -> Router {
     let share_status = middleware::from_fn_with_state(app.clone(), shared_answer::status);
     let share_metrics = middleware::from_fn_with_state(app.clone(), shared_answer::metrics);
-    let mut for_operators = Router::new()
-        .route("/health/live", get(health::live))
-        .route("/health/ready", get(health::ready))
-        .route("/status", get(status::status).layer(share_status))
-        .route("/status/{chain}/blocks/{number}", get(status::block_status))
-        .route("/metrics", get(metrics::metrics).layer(share_metrics));
+    let document = Document::new(hosts, app.parts.version);
+    let status = get(status::status).layer(share_status);
+    let metrics = get(metrics::metrics).layer(share_metrics);
+    let mut for_operators = operator_routes(status, metrics, document);
     if hosts.admin {
         for_operators = for_operators.merge(admin::routes());
     }
+    let mut for_operators = for_operators.into_router();
     if hosts.console && app.parts.console.enabled {
         let has_admin = hosts.admin || hosts == Hosts::CONSOLE;
         for_operators = for_operators.merge(console::routes(&app, has_admin));
@@ -50,14 +50,13 @@ pub fn router(app: App, hosts: Hosts) -> Router {
     for_operators = for_operators.method_not_allowed_fallback(method_not_allowed);
     let mut for_clients = Router::new();
     if hosts.data {
-        for_clients = for_clients.merge(data::routes());
+        for_clients = for_clients.merge(data::routes().into_router());
     }
     if hosts.rpc {
-        for_clients = for_clients
-            .route("/{chain}/{key}", post(node_rpc::node_rpc).get(rpc_socket::rpc_socket));
+        for_clients = for_clients.merge(node_rpc_routes().into_router());
     }
     if hosts.streams && app.parts.streams.is_some() {
-        for_clients = for_clients.merge(streams::routes());
+        for_clients = for_clients.merge(streams::routes().into_router());
     }
     // Before the layer, so that browsers can read this refusal, too.
     for_clients = for_clients.method_not_allowed_fallback(method_not_allowed);

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cli_examples as examples;
 use crate::config::Flags;
 
 /// Blockchain data, event streams and node RPC from your own EVM nodes, in one binary.
 #[derive(Parser)]
-#[command(name = "headwater", version, about, arg_required_else_help = true)]
+#[command(name = "headwater", version, about, arg_required_else_help = true, after_help = examples::ALL)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -16,40 +17,105 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Write a commented configuration file, from flags or from answers on a terminal
+    #[command(after_help = examples::INIT)]
+    Init(InitArgs),
+    /// Look at nodes, disk, ports, clock and limits, and say what to do; exits 1 where something is wrong
+    #[command(after_help = examples::DOCTOR)]
+    Doctor(DoctorArgs),
     /// Everything in one process on a simulated live chain; prints URLs and a key
+    #[command(after_help = examples::DEMO)]
     Demo(DemoArgs),
     /// Read the configured chains and answer requests
+    #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
     /// Import blocks from files: records {block, receipts, traces?} in JSON-RPC shapes
+    #[command(after_help = examples::IMPORT)]
     Import(ImportArgs),
     /// Decode stored blocks again with the decoders of this build; beside a running server, through it
+    #[command(after_help = examples::REDECODE)]
     Redecode(RedecodeArgs),
     /// Make, list and revoke API keys
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::KEYS)]
     Keys(KeysCommand),
     /// Check or print the merged configuration
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::CONFIG)]
     Config(ConfigCommand),
     /// One hash over all that is stored of a chain, to compare two stores
+    #[command(after_help = examples::DIGEST)]
     Digest(DigestArgs),
     /// Hold balances that nodes prove against what stored blocks explain; exits 1 where they contradict
+    #[command(after_help = examples::AUDIT)]
     Audit(AuditArgs),
     /// Read everything that is stored and say what holds; exits 1 where something does not
+    #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Open a damaged data folder at its last good write; keeps damaged files, says what is lost
+    #[command(after_help = examples::REPAIR)]
     Repair(RepairArgs),
     /// Copy the store of a data folder, as it is at one moment, into a new folder; a running server goes on
+    #[command(after_help = examples::BACKUP)]
     Backup(BackupArgs),
     /// Make a store of a backup in an empty data folder
+    #[command(after_help = examples::RESTORE)]
     Restore(RestoreArgs),
     /// Bring the schema of the database of store.url up to this build's; a server does that when it starts
     Migrate(MigrateArgs),
     /// Copy what one store holds into another, and compare their digests; one that was cut off goes on
     Copy(CopyArgs),
     /// What the server on a data folder is doing, as JSON
+    #[command(after_help = examples::STATUS)]
     Status(StatusArgs),
     /// A receiver of webhooks to try streams with: checks signatures, numbers and digests, and prints payloads
+    #[command(after_help = examples::LISTEN)]
     Listen(ListenArgs),
+    /// What a shell needs to complete commands and flags
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+}
+
+#[derive(Args)]
+pub struct InitArgs {
+    /// The file to write (TOML)
+    #[arg(long, value_name = "FILE", default_value = "headwater.toml")]
+    pub config: PathBuf,
+    /// A node to read a chain from; may be given many times. Without it, questions are asked
+    #[arg(long, value_name = "CHAIN=URL")]
+    pub rpc: Vec<String>,
+    /// The oldest block to fill down to
+    #[arg(long, value_name = "CHAIN=N")]
+    pub from_block: Vec<String>,
+    /// Data folder
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Where to listen, IP:PORT
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<String>,
+    /// Replace the file if it is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Args)]
+pub struct DoctorArgs {
+    #[command(flatten)]
+    pub place: Where,
+    /// Where to listen, IP:PORT
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<String>,
+    /// A node, beside those of the configuration; may be given many times
+    #[arg(long, value_name = "CHAIN=URL")]
+    pub rpc: Vec<String>,
+    /// The whole report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
 }
 
 #[derive(Args)]
@@ -235,6 +301,7 @@ pub struct Where {
 #[derive(Subcommand)]
 pub enum KeysCommand {
     /// Make a key; prints it alone on stdout, once
+    #[command(after_help = examples::KEYS_CREATE)]
     Create {
         #[command(flatten)]
         place: Where,
@@ -258,11 +325,13 @@ pub enum KeysCommand {
         deny_methods: Vec<String>,
     },
     /// List keys by id, without the keys themselves
+    #[command(after_help = examples::KEYS_LIST)]
     List {
         #[command(flatten)]
         place: Where,
     },
     /// Revoke a key by its id; it is refused from then on
+    #[command(after_help = examples::KEYS_REVOKE)]
     Revoke {
         #[command(flatten)]
         place: Where,
@@ -273,8 +342,10 @@ pub enum KeysCommand {
 #[derive(Subcommand)]
 pub enum ConfigCommand {
     /// Say whether the configuration is good
+    #[command(after_help = examples::CONFIG_CHECK)]
     Check(ServeArgs),
     /// Print the merged configuration, secrets hidden
+    #[command(after_help = examples::CONFIG_PRINT)]
     Print(ServeArgs),
 }
 
@@ -287,6 +358,13 @@ impl From<&ServeArgs> for Flags {
             rpc: args.rpc.clone(),
             from_block: args.from_block.clone(),
         }
+    }
+}
+
+impl From<&DoctorArgs> for Flags {
+    fn from(args: &DoctorArgs) -> Self {
+        let (rpc, listen) = (args.rpc.clone(), args.listen.clone());
+        Flags { rpc, listen, ..Flags::from(&args.place) }
     }
 }
 

@@ -7,6 +7,7 @@ macro_rules! eprintln {
 
 mod admin;
 mod cli;
+mod cli_examples;
 mod clock;
 mod commands;
 mod config;
@@ -41,6 +42,8 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Init(args) => commands::init::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::Import(args) => commands::import::run(&args),
@@ -57,6 +60,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Copy(args) => commands::copy::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Listen(args) => commands::listen::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
     }
 }
 

@@ -32,8 +32,8 @@ pub use head::Head;
 pub use lane::Lane;
 pub use pool::{
     ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forward, Forwarded, ForwardedTogether,
-    HeadStatus, MethodStatus, Needs, PendingTransactions, Plan, Pool, PoolOptions, PoolStatus,
-    RECENT_BLOCKS, Repeat, Route, State, UpstreamStatus,
+    HeadStatus, MethodStatus, Needs, NodeFindings, NodeOutcome, NodeReport, PendingTransactions,
+    Plan, Pool, PoolOptions, PoolStatus, RECENT_BLOCKS, Repeat, Route, State, UpstreamStatus,
 };
 pub use probe::{Capabilities, Receipts, Traces};
 pub use redact::redacted;

@@ -14,26 +14,26 @@ mod redecode;
 pub mod sizes;
 mod upstreams;
 
-use axum::Router;
-use axum::routing::{delete, get, post};
-
 pub use backup::BackupOrder;
 pub use caller::{Admin, LocalSocket};
 pub use keys::{KeyCreated, KeyInfo, KeyRequest, RoleName};
 
-use crate::app::App;
+use crate::routes::Routes;
 
-pub fn routes() -> Router<App> {
-    Router::new()
-        .route("/admin/v1/keys", get(keys::list).post(keys::create))
-        .route("/admin/v1/keys/{id}", delete(keys::revoke))
-        .route("/admin/v1/redecode", get(redecode::status).post(redecode::request))
-        .route("/admin/v1/backup", get(backup::status).post(backup::begin))
-        .route("/admin/v1/readers", get(readers::list))
-        .route("/admin/v1/readers/{chain}/{name}", delete(readers::remove))
-        .route("/admin/v1/upstreams", get(upstreams::list))
-        .route("/admin/v1/upstreams/{chain}/{name}/{action}", post(upstreams::act))
-        .route("/admin/v1/sizes", get(sizes::sizes))
-        .route("/admin/v1/digest/{chain}", get(digest::digest))
-        .route("/admin/v1/audit/{chain}/{number}", post(audit::audit))
+pub fn routes() -> Routes {
+    Routes::default()
+        .get("/admin/v1/keys", keys::list)
+        .post("/admin/v1/keys", keys::create)
+        .delete("/admin/v1/keys/{id}", keys::revoke)
+        .get("/admin/v1/redecode", redecode::status)
+        .post("/admin/v1/redecode", redecode::request)
+        .get("/admin/v1/backup", backup::status)
+        .post("/admin/v1/backup", backup::begin)
+        .get("/admin/v1/readers", readers::list)
+        .delete("/admin/v1/readers/{chain}/{name}", readers::remove)
+        .get("/admin/v1/upstreams", upstreams::list)
+        .post("/admin/v1/upstreams/{chain}/{name}/{action}", upstreams::act)
+        .get("/admin/v1/sizes", sizes::sizes)
+        .get("/admin/v1/digest/{chain}", digest::digest)
+        .post("/admin/v1/audit/{chain}/{number}", audit::audit)
 }

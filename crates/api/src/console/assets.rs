@@ -54,6 +54,7 @@ files! {
     SCRIPT "nft.js"
     SCRIPT "overview.js"
     SCRIPT "proof.js"
+    SCRIPT "reference.js"
     SCRIPT "stream.js"
     SCRIPT "stream_form.js"
     SCRIPT "streams.js"

@@ -59,12 +59,12 @@ fn operations(app: &App, has_admin: bool) -> Router<App> {
         .route("/rpc/{chain}", post(node_rpc::node_rpc))
         .route("/status", get(status::status))
         .route("/status/{chain}/blocks/{number}", get(hosts::status::block_status))
-        .merge(data::routes());
+        .merge(data::routes().into_router());
     if app.parts.streams.is_some() {
-        all = all.merge(streams::routes());
+        all = all.merge(streams::routes().into_router());
     }
     if has_admin {
-        all = all.merge(admin::routes());
+        all = all.merge(admin::routes().into_router());
     }
     all.fallback(not_here)
 }

@@ -21,28 +21,28 @@ mod trade_row;
 mod wallet_params;
 mod wallet_row;
 
-use axum::Router;
-use axum::routing::get;
+use axum::routing::{MethodRouter, get};
 
 use crate::app::App;
+use crate::routes::Routes;
 
-/// With and without a slash at the end: people join paths by hand.
-pub fn routes() -> Router<App> {
-    let operations = [
+pub fn routes() -> Routes {
+    let operations: [(&str, MethodRouter<App>); 5] = [
         ("{address}", get(get_wallet_transactions::get_wallet_transactions)),
         ("dateToBlock", get(get_date_to_block::get_date_to_block)),
         ("nft/{address}/trades", get(get_nft_trades::get_nft_trades)),
         ("nft/{address}/lowestprice", get(get_nft_lowest_price::get_nft_lowest_price)),
         ("erc20/{address}/price", get(get_token_price::get_token_price)),
     ];
-    let mut routes = Router::new();
+    let mut routes = Routes::default();
     for (path, handler) in operations {
+        // With and without a slash at the end: people join paths by hand.
         routes = routes
-            .route(&format!("/api/v2.2/{path}/"), handler.clone())
-            .route(&format!("/api/v2.2/{path}"), handler);
+            .unlisted(&format!("/api/v2.2/{path}/"), handler.clone())
+            .get_by(&format!("/api/v2.2/{path}"), handler);
     }
     for path in ["/api/v2.2", "/api/v2.2/", "/v2.2/{address}"] {
-        routes = routes.route(path, get(not_offered::no_operation));
+        routes = routes.unlisted(path, get(not_offered::no_operation));
     }
     routes
 }

@@ -41,42 +41,38 @@ mod stream_id;
 mod update_stream;
 mod update_stream_status;
 
-use axum::Router;
-use axum::routing::{get, post, put};
+use crate::routes::Routes;
 
-use crate::app::App;
+const STREAM: &str = "/streams/evm/{id}";
+const ADDRESS: &str = "/streams/evm/{id}/address";
+const BLOCK: &str = "/streams/evm/{chain_id}/block/{block_number}";
+const BLOCK_TO_WEBHOOK: &str =
+    "/streams/evm/{chain_id}/block-to-webhook/{block_number}/{stream_id}";
 
-pub fn routes() -> Router<App> {
-    Router::new()
-        .route("/streams/evm", put(create_stream::create_stream).get(get_streams::get_streams))
-        .route(
-            "/streams/evm/{id}",
-            get(get_stream::get_stream)
-                .post(update_stream::update_stream)
-                .delete(delete_stream::delete_stream),
+pub fn routes() -> Routes {
+    Routes::default()
+        .put("/streams/evm", create_stream::create_stream)
+        .get("/streams/evm", get_streams::get_streams)
+        .get(STREAM, get_stream::get_stream)
+        .post(STREAM, update_stream::update_stream)
+        .delete(STREAM, delete_stream::delete_stream)
+        .post("/streams/evm/{id}/duplicate", duplicate_stream::duplicate_stream)
+        .post("/streams/evm/{id}/status", update_stream_status::update_stream_status)
+        .get(ADDRESS, get_addresses::get_addresses)
+        .post(ADDRESS, add_address_to_stream::add_address_to_stream)
+        .patch(ADDRESS, replace_address_from_stream::replace_address_from_stream)
+        .delete(ADDRESS, delete_address_from_stream::delete_address_from_stream)
+        .get("/streams/evm/{id}/deliveries", get_deliveries::get_deliveries)
+        .post(BLOCK, get_stream_block_data_by_number::get_stream_block_data_by_number)
+        .post(
+            BLOCK_TO_WEBHOOK,
+            get_stream_block_data_to_webhook_by_number::get_stream_block_data_to_webhook_by_number,
         )
-        .route("/streams/evm/{id}/duplicate", post(duplicate_stream::duplicate_stream))
-        .route("/streams/evm/{id}/status", post(update_stream_status::update_stream_status))
-        .route(
-            "/streams/evm/{id}/address",
-            get(get_addresses::get_addresses)
-                .post(add_address_to_stream::add_address_to_stream)
-                .patch(replace_address_from_stream::replace_address_from_stream)
-                .delete(delete_address_from_stream::delete_address_from_stream),
-        )
-        .route("/streams/evm/{id}/deliveries", get(get_deliveries::get_deliveries))
-        .route(
-            "/streams/evm/{chain_id}/block/{block_number}",
-            post(get_stream_block_data_by_number::get_stream_block_data_by_number),
-        )
-        .route(
-            "/streams/evm/{chain_id}/block-to-webhook/{block_number}/{stream_id}",
-            post(get_stream_block_data_to_webhook_by_number::get_stream_block_data_to_webhook_by_number),
-        )
-        .route("/stats", get(get_stats::get_stats))
-        .route("/stats/{stream_id}", get(get_stats_by_stream_id::get_stats_by_stream_id))
-        .route("/settings", get(get_settings::get_settings).post(set_settings::set_settings))
-        .route("/history", get(get_history::get_history))
-        .route("/history/logs", get(get_logs::get_logs))
-        .route("/history/replay/{stream_id}/{id}", post(replay_history::replay_history))
+        .get("/stats", get_stats::get_stats)
+        .get("/stats/{stream_id}", get_stats_by_stream_id::get_stats_by_stream_id)
+        .get("/settings", get_settings::get_settings)
+        .post("/settings", set_settings::set_settings)
+        .get("/history", get_history::get_history)
+        .get("/history/logs", get_logs::get_logs)
+        .post("/history/replay/{stream_id}/{id}", replay_history::replay_history)
 }

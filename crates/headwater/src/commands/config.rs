@@ -25,7 +25,7 @@ pub fn run(command: &ConfigCommand) -> Result<ExitCode> {
 }
 
 /// By the very functions that a server calls when it starts, so that it refuses what this does and no more.
-fn check(settings: &Settings) -> Result<()> {
+pub(super) fn check(settings: &Settings) -> Result<()> {
     telemetry::filter(&settings.log)?;
     let table = table(settings)?;
     for (name, section) in &settings.chains {

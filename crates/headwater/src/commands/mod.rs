@@ -3,12 +3,15 @@
 pub mod audit;
 pub mod backup;
 pub mod check;
+pub mod completions;
 pub mod config;
 pub mod copy;
 pub mod demo;
 mod demo_stream;
 pub mod digest;
+pub mod doctor;
 pub mod import;
+pub mod init;
 pub mod keys;
 pub mod listen;
 pub mod migrate;

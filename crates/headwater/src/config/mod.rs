@@ -148,7 +148,7 @@ fn read(path: &Path) -> Result<String> {
         .with_context(|| format!("cannot read the configuration file {}", path.display()))
 }
 
-fn pair<'a>(flag: &'a str, name: &str, form: &str) -> Result<(&'a str, &'a str)> {
+pub fn pair<'a>(flag: &'a str, name: &str, form: &str) -> Result<(&'a str, &'a str)> {
     let split = flag.split_once('=').filter(|(a, b)| !a.is_empty() && !b.is_empty());
     // Not quoted: a URL may hold a key.
     split.with_context(|| format!("{name}: give it as {form}"))

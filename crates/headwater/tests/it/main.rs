@@ -31,6 +31,7 @@ mod coverage;
 mod demo;
 mod disk_trouble;
 mod execution_apis;
+mod first_hour;
 mod forwarded_chain;
 mod json_rpc_edges;
 mod kill_nine;

@@ -10,6 +10,7 @@ mod condition;
 mod forward;
 mod health;
 mod hedges;
+mod inspect;
 mod pending;
 mod pick;
 mod shared;
@@ -22,6 +23,7 @@ pub use ask::{Fetch, Fetched, Plan};
 pub use condition::Evidence;
 pub use forward::{Forward, Forwarded, ForwardedTogether, Repeat, Route};
 pub use health::State;
+pub use inspect::{NodeFindings, NodeOutcome, NodeReport};
 pub use pending::PendingTransactions;
 pub use pick::{Needs, RECENT_BLOCKS};
 pub use status::{
@@ -75,6 +77,11 @@ impl Pool {
     /// Whether a pool could be started with these: refuses exactly what `start` does.
     pub fn check(options: PoolOptions) -> Result<(), Error> {
         Shared::new(options).map(drop)
+    }
+
+    /// Looks at each node once, without a pool: for an operator who asks whether they will do.
+    pub async fn inspect(options: PoolOptions) -> Result<Vec<NodeReport>, Error> {
+        inspect::inspect(options).await
     }
 
     /// The best head over the healthy upstreams, as it is: it can go down or sideways, and

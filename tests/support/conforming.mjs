@@ -1,0 +1,86 @@
+// Stands between clients and the server, passes everything on as it is, and holds every answer against /openapi.json.
+import http from 'node:http';
+import net from 'node:net';
+import Ajv from '../clients/node_modules/ajv/dist/2020.js';
+
+const FIRST_FAULTS = 20;
+const part = (name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+
+/** Says what is wrong with an answer; nothing where it is as the document says. */
+export function judge(book) {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  ajv.addSchema(book, 'book', undefined, false);
+  const compiled = new Map();
+  const validator = (pointer) => {
+    if (!compiled.has(pointer)) compiled.set(pointer, ajv.compile({ $ref: `book#${pointer}` }));
+    return compiled.get(pointer);
+  };
+  // Those with fewer places that take anything come first.
+  const places = (path) => path.split('{').length;
+  const paths = Object.keys(book.paths).sort((a, b) => places(a) - places(b)).map((path) => [path, new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{[^}]+\}/g, '[^/]+')}/?$`)]);
+  const refused = '/components/responses/Refused';
+
+  /** Where in the document the answer is described. */
+  function described(method, path, status) {
+    const [found] = paths.find(([one, pattern]) => pattern.test(path) && book.paths[one][method]) ?? [];
+    if (!found) return status >= 400 ? refused : null;
+    const { responses } = book.paths[found][method];
+    const key = responses[status] ? String(status) : 'default';
+    if (key === 'default' && status < 400) return null;
+    return responses[key].$ref?.slice(1) ?? `/paths/${part(found)}/${method}/responses/${key}`;
+  }
+  const at = (pointer) => pointer.split('/').slice(1).reduce((value, name) => value[decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')], book);
+
+  return (method, path, status, kind, text) => {
+    const pointer = described(method, path, status);
+    if (!pointer) return `${status} is not described`;
+    const content = at(pointer).content ?? {};
+    const type = (kind ?? '').split(';')[0];
+    if (!content[type]) return Object.keys(content).length && text ? `it is ${type || 'of no type'}` : null;
+    if (type !== 'application/json') return null;
+    const validate = validator(`${pointer}/content/application~1json/schema`);
+    if (validate(JSON.parse(text))) return null;
+    return ajv.errorsText(validate.errors.slice(0, 4), { dataVar: 'answer' });
+  };
+}
+
+/** `faults` are answers that are not as the document says, `checked` how many were looked at. */
+export async function startConforming(target) {
+  const book = await (await fetch(`${target}/openapi.json`)).json();
+  const wrong = judge(book);
+  const { hostname, port } = new URL(target);
+  const state = { faults: [], checked: 0 };
+  const server = http.createServer((request, response) => {
+    // Plain, so that it can be read here.
+    const { 'accept-encoding': _, ...headers } = request.headers;
+    const onward = http.request({ hostname, port, method: request.method, path: request.url, headers }, (answer) => {
+      const pieces = [];
+      answer.on('data', (piece) => pieces.push(piece));
+      answer.on('end', () => {
+        const body = Buffer.concat(pieces), method = request.method.toLowerCase();
+        if (method !== 'options' && method !== 'head') {
+          state.checked++;
+          const why = wrong(method, request.url.split('?')[0], answer.statusCode, answer.headers['content-type'], body.toString('utf8'));
+          if (why && state.faults.length < FIRST_FAULTS) state.faults.push(`${request.method} ${request.url.slice(0, 160)} ${answer.statusCode}: ${why}`);
+        }
+        response.writeHead(answer.statusCode, answer.headers).end(body);
+      });
+      answer.on('error', () => response.destroy());
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  });
+  // Sockets are passed through: what goes over them is no answer of HTTP.
+  server.on('upgrade', (request, socket, head) => {
+    const onward = net.connect(Number(port), hostname, () => {
+      const lines = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+      onward.write(`GET ${request.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+      onward.write(head);
+      socket.pipe(onward).pipe(socket);
+    });
+    for (const one of [socket, onward]) one.on('error', () => { socket.destroy(); onward.destroy(); });
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const stop = () => { server.closeAllConnections(); return new Promise((done) => server.close(done)); };
+  return { url: `http://127.0.0.1:${server.address().port}`, state, stop };
+}
