@@ -60,8 +60,10 @@ pub enum Command {
     #[command(after_help = examples::RESTORE)]
     Restore(RestoreArgs),
     /// Bring the schema of the database of store.url up to this build's; a server does that when it starts
+    #[command(after_help = examples::MIGRATE)]
     Migrate(MigrateArgs),
     /// Copy what one store holds into another, and compare their digests; one that was cut off goes on
+    #[command(after_help = examples::COPY)]
     Copy(CopyArgs),
     /// What the server on a data folder is doing, as JSON
     #[command(after_help = examples::STATUS)]

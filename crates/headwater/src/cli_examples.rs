@@ -99,6 +99,15 @@ pub const RESTORE: &str = "\
 Example:
   headwater restore --data /srv/headwater-new /backup/headwater-monday";
 
+pub const MIGRATE: &str = "\
+Example:
+  headwater migrate --config headwater.toml                 with store.url in it";
+
+pub const COPY: &str = "\
+Examples:
+  headwater copy --from /srv/headwater --to postgres://headwater@db.example/headwater
+  headwater copy --from postgres://headwater@db.example/headwater --to /srv/headwater-new";
+
 pub const STATUS: &str = "\
 Example:
   headwater status --config headwater.toml";
