@@ -1,4 +1,4 @@
-// The API as /openapi.json describes it: operations with their parameters and shapes, and a form to try one.
+// The API as the server describes it: operations with their parameters and shapes, and a form to try one.
 import * as api from './api.js';
 import { h, put } from './dom.js';
 import { badge, busy, button, card, confirm, field, loading, notice, select } from './ui.js';
