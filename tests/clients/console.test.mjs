@@ -230,7 +230,7 @@ describe('console', () => {
     await one.locator('pre[data-status="200"]').waitFor();
     assert.deepEqual(JSON.parse(await one.locator('pre[data-status]').textContent()).result, (await api(`/api/v2.2/${demo.exchange}?chain=demo&limit=2&to_block=${DEEP}`)).result);
     await one.locator('summary', { hasText: '200:' }).click();
-    assert.match(await one.locator('details details pre.json').first().textContent(), /receipt_gas_used/);
+    assert.match(await one.locator('details pre.json').first().textContent(), /receipt_gas_used/);
     const call = page.locator('[data-operation=nodeRpc]');
     await call.locator('summary').first().click();
     await call.getByLabel('chain').fill('demo');
