@@ -78,7 +78,7 @@ export async function rpc(chain, calls, signal) {
 }
 
 /** What the server can be asked, as it describes itself. */
-export const reference = async () => (await send('GET', '/openapi.json')).json;
+export const reference = () => get('/openapi.json');
 
 /** An answer as it is, a refusal too. */
 export async function raw(method, path, body, more) {

@@ -1,4 +1,4 @@
-// The API as /openapi.json describes it: operations with their parameters and shapes, and a form to try one.
+// The API as the server describes it: operations with their parameters and shapes, and a form to try one.
 import * as api from './api.js';
 import { h, put } from './dom.js';
 import { badge, busy, button, card, confirm, field, loading, notice, select } from './ui.js';
@@ -126,12 +126,12 @@ function shape(book, schema, depth = 0) {
   const more = (inner) => shape(book, inner, depth + 1);
   if (depth > DEPTH_MAX) return '…';
   if (at.anyOf) {
-    const kinds = at.anyOf.map(more);
+    const kinds = at.anyOf.map((inner) => shape(book, inner, depth));
     return kinds.join(kinds.some((kind) => kind.includes('\n')) ? '\nor ' : ' or ');
   }
   if (at.enum) return at.enum.map((word) => JSON.stringify(word)).join(' | ');
   if ('const' in at) return JSON.stringify(at.const);
-  if (at.items) return `[ ${more(at.items)}, … ]`;
+  if (at.items) return `[ ${shape(book, at.items, depth)}, … ]`;
   if (at.properties) {
     const pad = '  '.repeat(depth + 1);
     const lines = Object.entries(at.properties).map(([name, inner]) => `${pad}${name}${at.required?.includes(name) ? '' : '?'}: ${more(inner)}`);

@@ -35,7 +35,7 @@ impl Hosts {
 pub fn router(app: App, hosts: Hosts) -> Router {
     let share_status = middleware::from_fn_with_state(app.clone(), shared_answer::status);
     let share_metrics = middleware::from_fn_with_state(app.clone(), shared_answer::metrics);
-    let document = Document::new(hosts, app.parts.version);
+    let document = Document::new(&app, hosts);
     let status = get(status::status).layer(share_status);
     let metrics = get(metrics::metrics).layer(share_metrics);
     let mut for_operators = operator_routes(status, metrics, document);

@@ -33,7 +33,8 @@ pub use lane::Lane;
 pub use pool::{
     ErrorStatus, Evidence, EvidenceStatus, Fetch, Fetched, Forward, Forwarded, ForwardedTogether,
     HeadStatus, MethodStatus, Needs, NodeFindings, NodeOutcome, NodeReport, PendingTransactions,
-    Plan, Pool, PoolOptions, PoolStatus, RECENT_BLOCKS, Repeat, Route, State, UpstreamStatus,
+    Plan, Pool, PoolOptions, PoolStatus, RECENT_BLOCKS, Repeat, Route, State, Subscription,
+    UpstreamStatus,
 };
 pub use probe::{Capabilities, Receipts, Traces};
 pub use redact::redacted;

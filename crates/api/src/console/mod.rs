@@ -36,6 +36,8 @@ pub use sessions::Sessions;
 
 use crate::app::App;
 use crate::hosts;
+use crate::openapi::Document;
+use crate::router::Hosts;
 use crate::{admin, data, streams};
 
 /// `has_admin`: whether the admin surface is within reach of this listener. An operator who gave it a listener of
@@ -52,7 +54,11 @@ pub fn routes(app: &App, has_admin: bool) -> Router<App> {
 }
 
 fn operations(app: &App, has_admin: bool) -> Router<App> {
+    // What is behind the session, wherever else it is served.
+    let behind = Hosts { admin: has_admin, console: false, ..Hosts::ALL };
+    let document = Document::new(app, behind);
     let mut all = Router::new()
+        .route("/openapi.json", get(move || async move { document.response() }))
         .route("/events", get(events::events))
         .route("/coverage/{chain}", get(coverage::coverage))
         .route("/proof", get(proof_table::proof_table))

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
+use crate::app::App;
 use crate::router::Hosts;
 
 const SHARED: &str = include_str!("../../openapi/shared.json");
@@ -25,7 +26,12 @@ const ADMIN: &str = include_str!("../../openapi/admin.json");
 pub struct Document(Bytes);
 
 impl Document {
-    pub fn new(hosts: Hosts, version: &str) -> Self {
+    pub fn new(app: &App, hosts: Hosts) -> Self {
+        let streams = hosts.streams && app.parts.streams.is_some();
+        Self::of(Hosts { streams, ..hosts }, app.parts.version)
+    }
+
+    fn of(hosts: Hosts, version: &str) -> Self {
         Document(joined(hosts, version).to_string().into())
     }
 
@@ -39,14 +45,12 @@ impl Document {
 /// The files of these hosts as one document.
 fn joined(hosts: Hosts, version: &str) -> Value {
     let mut document = read(SHARED);
-    // Behind the console are all hosts, by its session.
-    let all = hosts.console;
     let parts = [
         (OPERATORS, true),
-        (DATA, hosts.data || all),
-        (NODE_RPC, hosts.rpc || all),
-        (STREAMS, hosts.streams || all),
-        (ADMIN, hosts.admin || hosts == Hosts::CONSOLE),
+        (DATA, hosts.data),
+        (NODE_RPC, hosts.rpc),
+        (STREAMS, hosts.streams),
+        (ADMIN, hosts.admin),
     ];
     for (part, _) in parts.into_iter().filter(|(_, is_served)| *is_served) {
         add(&mut document, part);

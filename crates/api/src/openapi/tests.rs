@@ -33,7 +33,7 @@ fn every_route_has_an_entry_and_every_entry_a_route() {
     check("node RPC", &hosts::node_rpc_routes(), NODE_RPC);
     check("streams", &streams::routes(), STREAMS);
     check("admin", &admin::routes(), ADMIN);
-    let document = Document::new(Hosts::ALL, "1");
+    let document = Document::of(Hosts::ALL, "1");
     let (status, metrics) = (get(hosts::status::status), get(hosts::metrics::metrics));
     check("operators", &hosts::operator_routes(status, metrics, document), OPERATORS);
 }
@@ -44,7 +44,6 @@ fn nothing_is_referred_to_that_is_not_there() {
     let one = |data, rpc, streams, admin, console| Hosts { data, rpc, streams, admin, console };
     for served in [
         Hosts::ALL,
-        Hosts::CONSOLE,
         Hosts::NONE,
         one(true, false, false, false, false),
         one(false, true, false, false, false),

@@ -72,6 +72,22 @@ async fn a_good_node_and_a_good_machine_are_well() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_socket_that_tells_new_heads_is_good() {
+    let node = node().await;
+    let folder = tempfile::tempdir().unwrap();
+    let rpc = format!("{CHAIN}={}", node.ws_url());
+    let data = folder.path().to_str().unwrap();
+    let args = ["--rpc", &rpc, "--data", data, "--listen", "127.0.0.1:0"];
+    let (_, report) = examined(&args).await;
+    assert_eq!(finding(&report, "socket"), ("good", "tells new heads", ""));
+    node.faults.add(Rule::no_methods(["eth_subscribe"]));
+    let (code, report) = examined(&args).await;
+    let (state, text, todo) = finding(&report, "socket");
+    assert_eq!((code, state), (Some(0), "warning"), "{text}");
+    assert!(todo.contains("polled"), "{todo}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_node_lacks_is_told_with_what_to_do() {
     let node = node().await;
     node.faults.add(Rule::no_debug_trace());

@@ -41,6 +41,7 @@ mod mainnet;
 mod multichain;
 mod nft_mainnet;
 mod nft_simulated;
+mod openapi;
 mod operating;
 mod paging;
 mod readiness;

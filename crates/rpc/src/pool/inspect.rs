@@ -63,8 +63,16 @@ pub struct NodeFindings {
     pub latency_ms: f64,
     /// Blocks with receipts from the middle of its history, on one connection.
     pub blocks_per_second: Option<f64>,
-    /// Whether it tells new heads over a socket; the text says why not. None where no socket is configured.
-    pub subscription: Option<Result<(), String>>,
+    /// None where no socket is configured.
+    pub subscription: Option<Subscription>,
+}
+
+/// Whether it tells new heads over a socket.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subscription {
+    Works,
+    Fails { why: String },
 }
 
 /// In the order of the configuration, all at once.
@@ -168,15 +176,16 @@ async fn speed(upstream: &Upstream, receipts: Receipts, from: u64, head: u64) ->
     answers.iter().all(given).then(|| tenths(blocks / started.elapsed().as_secs_f64().max(1e-6)))
 }
 
-async fn subscription(upstream: &Upstream, id: UpstreamId) -> Option<Result<(), String>> {
+async fn subscription(upstream: &Upstream, id: UpstreamId) -> Option<Subscription> {
     let target = upstream.heads_at()?.clone();
     let pause = Backoff { min: SUBSCRIBE_WITHIN, max: SUBSCRIBE_WITHIN };
     let mut heads = HeadSubscription::start(target, id, pause);
     Some(match timeout(SUBSCRIBE_WITHIN, heads.next()).await {
-        Ok(Some(HeadEvent::Subscribed | HeadEvent::Head(_))) => Ok(()),
-        Ok(Some(HeadEvent::Lost(why))) => Err(why),
+        Ok(Some(HeadEvent::Subscribed | HeadEvent::Head(_))) => Subscription::Works,
+        Ok(Some(HeadEvent::Lost(why))) => Subscription::Fails { why },
         Ok(None) | Err(_) => {
-            Err(format!("it did not confirm within {} s", SUBSCRIBE_WITHIN.as_secs()))
+            let why = format!("it did not confirm within {} s", SUBSCRIBE_WITHIN.as_secs());
+            Subscription::Fails { why }
         }
     })
 }

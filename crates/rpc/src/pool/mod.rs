@@ -23,7 +23,7 @@ pub use ask::{Fetch, Fetched, Plan};
 pub use condition::Evidence;
 pub use forward::{Forward, Forwarded, ForwardedTogether, Repeat, Route};
 pub use health::State;
-pub use inspect::{NodeFindings, NodeOutcome, NodeReport};
+pub use inspect::{NodeFindings, NodeOutcome, NodeReport, Subscription};
 pub use pending::PendingTransactions;
 pub use pick::{Needs, RECENT_BLOCKS};
 pub use status::{

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use model::chain::Chain;
-use rpc::{NodeFindings, NodeOutcome, NodeReport, Traces};
+use rpc::{NodeFindings, NodeOutcome, NodeReport, Subscription, Traces};
 
 use super::finding::Notes;
 use crate::config::ChainSection;
@@ -65,8 +65,8 @@ fn usable(wanted: &Wanted<'_>, found: &NodeFindings, notes: &mut Notes) {
     batches(found, notes);
     speed(wanted, found, notes);
     match &found.subscription {
-        Some(Ok(())) => notes.good("socket", "tells new heads"),
-        Some(Err(why)) => notes.warning(
+        Some(Subscription::Works) => notes.good("socket", "tells new heads"),
+        Some(Subscription::Fails { why }) => notes.warning(
             "socket",
             format!("does not tell new heads: {why}"),
             "heads are polled instead; check ws_url (geth: --ws)",

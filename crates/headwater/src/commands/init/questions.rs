@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn nobody_there_is_an_error() {
-        for typed in ["", "eth\n", &"eth\nftp\nftp\nftp\nftp\nftp\nhttp://late\n"] {
+        for typed in ["", "eth\n", "eth\nftp\nftp\nftp\nftp\nftp\nhttp://late\n"] {
             let (outcome, ..) = asked(typed);
             assert!(outcome.unwrap_err().to_string().contains("nothing was written"), "{typed:?}");
         }
