@@ -110,10 +110,10 @@ impl Made {
             keeper.args(["-c", setting]);
         }
         let keeper = keeper.spawn().unwrap();
-        let socket = folder.join(format!(".s.PGSQL.{port}"));
         let until = Instant::now() + Duration::from_secs(60);
-        while std::os::unix::net::UnixStream::connect(&socket).is_err() {
-            let log = || std::fs::read_to_string(folder.join("server.log")).unwrap_or_default();
+        let log = || std::fs::read_to_string(folder.join("server.log")).unwrap_or_default();
+        // It takes connections before that, and refuses them.
+        while !log().contains("ready to accept connections") {
             assert!(Instant::now() < until, "the server does not start: {}", log());
             std::thread::sleep(Duration::from_millis(20));
         }
