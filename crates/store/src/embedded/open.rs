@@ -161,12 +161,11 @@ impl Store {
         done
     }
 
-    /// The same, with all rows in files of their tables: the next start finds nothing in the log to do again.
+    /// The same, with all index rows in their tables.
     pub fn settle(&self) -> Result<(), Error> {
         let folded = self.fold();
         self.persist()?;
-        folded?;
-        self.inner.writes(OpenDb::flush_all)
+        folded
     }
 
     pub fn compact(&self) -> Result<(), Error> {
