@@ -2,7 +2,8 @@
 
 /// Less than this is taken as this.
 const BYTES_MIN: u64 = 16 << 20;
-const MEMTABLE_BYTES_MIN: u64 = 4 << 20;
+/// Smaller ones make many small files.
+const MEMTABLE_BYTES_MIN: u64 = 16 << 20;
 
 /// The shares of one budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
