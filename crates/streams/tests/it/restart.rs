@@ -34,6 +34,8 @@ async fn a_stop_waits_for_what_is_in_flight_begins_nothing_and_the_next_start_go
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "a runtime that is torn down inside the test process leaves it waiting now and then; \
+            streams::nothing_lost of the binary kills whole processes"]
 async fn a_sender_that_dies_in_the_middle_loses_nothing() {
     let receiver = Receiver::start(|got| {
         let fails = got.seq().is_multiple_of(5) && got.retries() < 2;
