@@ -5,7 +5,10 @@
 //! meanwhile do so in both.
 
 use alloy_primitives::B256;
+use model::chain::ChainId;
 use model::facts::Facts;
+
+use crate::Error;
 
 /// What facts were decoded with: the decoders' version and what they know of the chain.
 pub type Fingerprint = B256;
@@ -28,6 +31,16 @@ pub struct Building {
 }
 
 impl Generations {
+    /// The one that this decoder fills.
+    pub(crate) fn building_with(
+        &self,
+        chain: ChainId,
+        decoder: Fingerprint,
+    ) -> Result<Building, Error> {
+        let found = self.building.filter(|building| building.decoded_with == decoder);
+        found.ok_or(Error::NotBuilding { chain: chain.0 })
+    }
+
     pub(crate) fn next(&self) -> u8 {
         self.current.wrapping_add(1)
     }

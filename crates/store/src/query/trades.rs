@@ -22,6 +22,19 @@ pub struct TradesQuery {
     pub limit: usize,
 }
 
+impl TradesQuery {
+    /// Where the page begins; none where the one before ended at the first place of all.
+    pub(crate) fn newest(&self) -> Option<TradePlace> {
+        let last = (self.to_block, u32::MAX);
+        let Some((number, place)) = self.after else { return Some(last) };
+        let next = match place.checked_sub(1) {
+            Some(place) => (number, place),
+            None => (number.checked_sub(1)?, u32::MAX),
+        };
+        Some(next.min(last))
+    }
+}
+
 /// A sale, and the transaction it was made in (without frames).
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredTrade {

@@ -26,16 +26,7 @@ impl View {
     fn read_trades_page(&self, q: &TradesQuery) -> Result<TradesPage, Error> {
         let mut page = TradesPage { trades: Vec::with_capacity(q.limit.min(512)), more: false };
         let sales = self.sales(q.chain, q.contract, q.market)?;
-        let newest = match q.after {
-            Some((number, place)) => match place.checked_sub(1) {
-                Some(place) => (number, place).min((q.to_block, u32::MAX)),
-                None => match number.checked_sub(1) {
-                    Some(number) => (number, u32::MAX).min((q.to_block, u32::MAX)),
-                    None => return Ok(page),
-                },
-            },
-            None => (q.to_block, u32::MAX),
-        };
+        let Some(newest) = q.newest() else { return Ok(page) };
         if newest < (q.from_block, 0) {
             return Ok(page);
         }

@@ -15,8 +15,8 @@ use crate::Error;
 use crate::embedded::engine::Durability;
 use crate::embedded::open::Store;
 use crate::streams::{
-    Delivery, DeliveryKind, DeliveryMeta, DeliveryState, NewDelivery, NewMatch, QueuedDelivery,
-    StreamChange, StreamCommit, StreamId, delivery_digest,
+    DeliveryKind, DeliveryMeta, NewDelivery, NewMatch, QueuedDelivery, StreamChange, StreamCommit,
+    StreamId,
 };
 
 impl Store {
@@ -108,27 +108,14 @@ impl StreamBatch<'_> {
         new: NewDelivery,
         is_news: bool,
     ) -> Result<Option<QueuedDelivery>, Error> {
-        let NewDelivery { stream, meta, body } = new;
-        let Some(row) = self.queue(stream)? else { return Ok(None) };
-        let (seq, body_bytes) = (row.queue.last_seq + 1, body.len() as u64);
-        let previous_digest = row.queue.last_digest;
-        let digest = delivery_digest(previous_digest, seq, &body);
-        (row.queue.last_seq, row.queue.last_digest) = (seq, digest);
-        row.queue.waiting += 1;
-        row.queue.waiting_bytes += body_bytes;
-        let (waiting, waiting_bytes) = (row.queue.waiting, row.queue.waiting_bytes);
-        if is_news {
-            row.totals.txs += u64::from(meta.counts.txs);
-            row.totals.logs += u64::from(meta.counts.logs);
-            row.totals.internal_txs += u64::from(meta.counts.internal_txs);
-        }
-        let state = DeliveryState::default();
-        let delivery = Delivery { stream, seq, meta, body_bytes, digest, previous_digest, state };
-        let (t, key) = (self.view.tables.clone(), keys::delivery(stream, seq));
-        self.put(&t.deliveries, &key, pack_delivery(&delivery));
-        let packed = self.bodies.pack(&body).to_vec();
+        let Some(row) = self.queue(new.stream)? else { return Ok(None) };
+        let queued = row.add(new, is_news);
+        let delivery = &queued.delivery;
+        let (t, key) = (self.view.tables.clone(), keys::delivery(delivery.stream, delivery.seq));
+        self.put(&t.deliveries, &key, pack_delivery(delivery));
+        let packed = self.bodies.pack(&queued.body).to_vec();
         self.put(&t.delivery_bodies, &key, packed);
-        Ok(Some(QueuedDelivery { delivery, body, waiting, waiting_bytes }))
+        Ok(Some(queued))
     }
 
     /// `seqs` are the numbers of the commit's deliveries.

@@ -3,7 +3,9 @@
 use alloy_primitives::B256;
 
 use crate::embedded::codec::{Packed, put_counted, put_varint, take_byte, take_text, take_varint};
-use crate::streams::{QueueState, StreamTotals};
+use crate::streams::{
+    Delivery, DeliveryState, NewDelivery, QueueState, QueuedDelivery, StreamTotals, delivery_digest,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueRow {
@@ -16,6 +18,26 @@ pub struct QueueRow {
 }
 
 impl QueueRow {
+    /// Gives a delivery its number and its digest, and counts it.
+    pub fn add(&mut self, new: NewDelivery, is_news: bool) -> QueuedDelivery {
+        let NewDelivery { stream, meta, body } = new;
+        let (seq, body_bytes) = (self.queue.last_seq + 1, body.len() as u64);
+        let previous_digest = self.queue.last_digest;
+        let digest = delivery_digest(previous_digest, seq, &body);
+        (self.queue.last_seq, self.queue.last_digest) = (seq, digest);
+        self.queue.waiting += 1;
+        self.queue.waiting_bytes += body_bytes;
+        let (waiting, waiting_bytes) = (self.queue.waiting, self.queue.waiting_bytes);
+        if is_news {
+            self.totals.txs += u64::from(meta.counts.txs);
+            self.totals.logs += u64::from(meta.counts.logs);
+            self.totals.internal_txs += u64::from(meta.counts.internal_txs);
+        }
+        let state = DeliveryState::default();
+        let delivery = Delivery { stream, seq, meta, body_bytes, digest, previous_digest, state };
+        QueuedDelivery { delivery, body, waiting, waiting_bytes }
+    }
+
     pub fn new(tenant: &str) -> Self {
         QueueRow {
             tenant: tenant.to_owned(),

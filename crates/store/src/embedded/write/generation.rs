@@ -101,7 +101,7 @@ impl Store {
         let mut batch = Batch::new(self, chain, &view, Origin::History)?;
         // A row may be dropped and written: only the last counts.
         batch.removes = true;
-        let mut building = building(&batch.generations, chain, decoder)?;
+        let mut building = batch.generations.building_with(chain, decoder)?;
         let mut written = HashSet::<u64>::default();
         for block in blocks {
             let is_stored =
@@ -123,7 +123,7 @@ impl Store {
     pub fn finish_generation(&self, chain: ChainId, decoder: Fingerprint) -> Result<(), Error> {
         let _one_at_a_time = self.one_at_a_time();
         let view = self.view()?;
-        let built = building(&view.generations(chain)?, chain, decoder)?;
+        let built = view.generations(chain)?.building_with(chain, decoder)?;
         let generations = Generations {
             current: built.generation,
             decoded_with: built.decoded_with,
@@ -217,13 +217,4 @@ impl View {
         let rest = key.strip_prefix(&keys::chain(chain));
         Ok(rest.and_then(<[u8]>::first).copied())
     }
-}
-
-fn building(
-    generations: &Generations,
-    chain: ChainId,
-    decoder: Fingerprint,
-) -> Result<Building, Error> {
-    let found = generations.building.filter(|building| building.decoded_with == decoder);
-    found.ok_or(Error::NotBuilding { chain: chain.0 })
 }

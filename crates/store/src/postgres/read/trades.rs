@@ -24,16 +24,7 @@ const FACTS: &str =
 impl View {
     pub async fn trades_page(&self, q: &TradesQuery) -> Result<TradesPage, Error> {
         let mut page = TradesPage { trades: Vec::new(), more: false };
-        let newest = match q.after {
-            Some((number, place)) => match place.checked_sub(1) {
-                Some(place) => (number, place).min((q.to_block, u32::MAX)),
-                None => match number.checked_sub(1) {
-                    Some(number) => (number, u32::MAX).min((q.to_block, u32::MAX)),
-                    None => return Ok(page),
-                },
-            },
-            None => (q.to_block, u32::MAX),
-        };
+        let Some(newest) = q.newest() else { return Ok(page) };
         let params: [super::Param; 8] = [
             &sql(q.chain.0),
             &i16::from(self.version(q.chain).generation),

@@ -18,8 +18,7 @@ use crate::postgres::readers::{forget_reader, move_reader};
 use crate::postgres::store::Store;
 use crate::postgres::write::Copy;
 use crate::streams::{
-    Delivery, DeliveryKind, DeliveryMeta, DeliveryState, NewDelivery, QueuedDelivery, StreamCommit,
-    StreamId, delivery_digest,
+    DeliveryKind, DeliveryMeta, NewDelivery, QueuedDelivery, StreamCommit, StreamId,
 };
 
 const COPY: &str = "copy deliveries (stream, seq, chain, number, hash, kind, part, parts, traces_missing, amends, txs, logs, \
@@ -74,7 +73,7 @@ impl Store {
         let unconfirmed = unconfirmed(&change.deliveries);
         for new in change.deliveries {
             let is_news = is_news(new.stream, &new.meta, &unconfirmed, &sent);
-            let queued = add_delivery(&mut queues, new, is_news);
+            let queued = queues.live(new.stream).map(|row| row.add(new, is_news));
             seqs.push(queued.as_ref().map(|queued| queued.delivery.seq));
             made.extend(queued);
         }
@@ -136,27 +135,6 @@ fn is_news(
             None => true,
         },
     }
-}
-
-/// None where its stream is gone.
-fn add_delivery(queues: &mut Queues, new: NewDelivery, is_news: bool) -> Option<QueuedDelivery> {
-    let NewDelivery { stream, meta, body } = new;
-    let row = queues.live(stream)?;
-    let (seq, body_bytes) = (row.queue.last_seq + 1, body.len() as u64);
-    let previous_digest = row.queue.last_digest;
-    let digest = delivery_digest(previous_digest, seq, &body);
-    (row.queue.last_seq, row.queue.last_digest) = (seq, digest);
-    row.queue.waiting += 1;
-    row.queue.waiting_bytes += body_bytes;
-    let (waiting, waiting_bytes) = (row.queue.waiting, row.queue.waiting_bytes);
-    if is_news {
-        row.totals.txs += u64::from(meta.counts.txs);
-        row.totals.logs += u64::from(meta.counts.logs);
-        row.totals.internal_txs += u64::from(meta.counts.internal_txs);
-    }
-    let state = DeliveryState::default();
-    let delivery = Delivery { stream, seq, meta, body_bytes, digest, previous_digest, state };
-    Some(QueuedDelivery { delivery, body, waiting, waiting_bytes })
 }
 
 async fn copy_deliveries(

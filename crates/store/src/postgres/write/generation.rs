@@ -114,7 +114,7 @@ impl Store {
         reached: u64,
     ) -> Result<usize, Error> {
         let mut write = ChainWrite::begin(self, chain).await?;
-        let mut building = building(&write.row.generations, chain, decoder)?;
+        let mut building = write.row.generations.building_with(chain, decoder)?;
         let numbers: Vec<i64> = blocks.iter().map(|block| sql(block.number)).collect();
         let rows = write.connection.query(HASHES, &[&write.id(), &numbers]).await?;
         let stored: HashMap<u64, B256> =
@@ -145,7 +145,7 @@ impl Store {
         decoder: Fingerprint,
     ) -> Result<(), Error> {
         let mut write = ChainWrite::begin(self, chain).await?;
-        let built = building(&write.row.generations, chain, decoder)?;
+        let built = write.row.generations.building_with(chain, decoder)?;
         write.row.generations = Generations {
             current: built.generation,
             decoded_with: built.decoded_with,
@@ -181,13 +181,4 @@ impl Store {
         write.connection.commit().await?;
         Ok(rows)
     }
-}
-
-fn building(
-    generations: &Generations,
-    chain: ChainId,
-    decoder: Fingerprint,
-) -> Result<Building, Error> {
-    let found = generations.building.filter(|building| building.decoded_with == decoder);
-    found.ok_or(Error::NotBuilding { chain: chain.0 })
 }
