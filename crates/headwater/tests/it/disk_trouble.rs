@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::process::{import, run, run_well, text};
+use testkit::{SharedChain, SimConfig, SimNode, shared, write};
+
+use crate::client::Client;
+use crate::process::{Serve, import, run, run_well, text};
 use crate::records::{self, Traces};
-use crate::world::CHAIN;
+use crate::world::{CHAIN, SLUG, head};
 
 fn log_of(data: &Path) -> PathBuf {
     let entries = std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
@@ -12,7 +15,7 @@ fn log_of(data: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_log_that_lost_bytes_is_named_and_repaired_with_a_list_of_what_is_gone() {
+fn a_damaged_log_is_named_and_repaired_and_after_a_clean_stop_nothing_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let at = data.to_str().unwrap();
@@ -25,12 +28,7 @@ fn a_log_that_lost_bytes_is_named_and_repaired_with_a_list_of_what_is_gone() {
     assert!(run_well(["repair", "--data", at]).starts_with("nothing had to be repaired"));
     assert_eq!(run_well(["digest", "--chain", CHAIN, "--data", at]), digest);
 
-    // One bit of a length in the middle: the engine alone would take it for the end.
-    let log = log_of(&data);
-    let mut bytes = std::fs::read(&log).unwrap();
-    let middle = bytes.iter().rposition(|byte| *byte != 0).unwrap() / 2;
-    bytes[middle] ^= 0x40;
-    std::fs::write(&log, &bytes).unwrap();
+    let (log, bytes) = damage_log(&data);
     for command in ["check", "digest", "serve", "keys"] {
         let args: &[&str] = match command {
             "digest" => &["digest", "--chain", CHAIN, "--data", at],
@@ -48,12 +46,49 @@ fn a_log_that_lost_bytes_is_named_and_repaired_with_a_list_of_what_is_gone() {
     let repaired = run_well(["repair", "--data", at]);
     assert!(repaired.contains("is broken at byte"), "{repaired}");
     assert!(repaired.contains("kept as ") && repaired.contains(".jnl.damaged"), "{repaired}");
+    assert!(repaired.contains("no block is lost"), "{repaired}");
+    assert!(repaired.ends_with("everything holds\n"), "{repaired}");
+    assert_eq!(run_well(["digest", "--chain", CHAIN, "--data", at]), digest);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_lost_bytes_after_a_kill_is_repaired_with_a_list_of_what_is_gone() {
+    let chain = shared(SimConfig { txs_per_block: 4, ..SimConfig::seeded(61) });
+    write(&chain).extend(8);
+    let node = SimNode::start(chain.clone()).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let at = data.to_str().unwrap();
+    fill_and_kill(&data, &node, &chain).await;
+    let digest = run_well(["digest", "--chain", CHAIN, "--data", at]);
+
+    damage_log(&data);
+    let repaired = run_well(["repair", "--data", at]);
     assert!(repaired.contains("the newest block was 8, and is "), "{repaired}");
     assert!(repaired.ends_with("everything holds\n"), "{repaired}");
     run_well(["check", "--data", at]);
+    assert_ne!(run_well(["digest", "--chain", CHAIN, "--data", at]), digest);
     // What is missing comes again.
-    import(&data, CHAIN, &[records::write(folder.path(), &chain, 0..=8, Traces::Geth)]);
+    fill_and_kill(&data, &node, &chain).await;
     assert_eq!(run_well(["digest", "--chain", CHAIN, "--data", at]), digest);
+}
+
+async fn fill_and_kill(data: &Path, node: &SimNode, chain: &SharedChain) {
+    // So that a block's proof does not tell which way it came in.
+    let server = Serve::of(data).rpc(CHAIN, &node.url()).set("ingest.senders", "all").start();
+    let (number, hash) = head(chain);
+    Client::new(server.url()).until_indexed(SLUG, number, &hash).await;
+    server.kill_nine();
+}
+
+/// One bit of a length in the middle: the engine alone would take it for the end.
+fn damage_log(data: &Path) -> (PathBuf, Vec<u8>) {
+    let log = log_of(data);
+    let mut bytes = std::fs::read(&log).unwrap();
+    let middle = bytes.iter().rposition(|byte| *byte != 0).unwrap() / 2;
+    bytes[middle] ^= 0x40;
+    std::fs::write(&log, &bytes).unwrap();
+    (log, bytes)
 }
 
 #[test]

@@ -161,11 +161,12 @@ impl Store {
         done
     }
 
-    /// The same, with all index rows in their tables.
+    /// The same, with all rows in files of their tables: the next start finds nothing in the log to do again.
     pub fn settle(&self) -> Result<(), Error> {
         let folded = self.fold();
         self.persist()?;
-        folded
+        folded?;
+        self.inner.writes(OpenDb::flush_all)
     }
 
     pub fn compact(&self) -> Result<(), Error> {

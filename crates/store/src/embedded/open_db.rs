@@ -238,9 +238,18 @@ impl OpenDb {
         Ok(())
     }
 
+    pub fn flush_all(&self) -> Result<(), WriteFailure> {
+        let tables = self.tables.all();
+        tables.iter().try_for_each(|(_, table)| start_flush(table))?;
+        tables.iter().try_for_each(|(_, table)| self.wait_for_flush(table))
+    }
+
     fn flush(&self, table: &Table) -> Result<(), WriteFailure> {
-        let started = table.start_flush();
-        started.map_err(|error| WriteFailure { cause: Cause::Other, error })?;
+        start_flush(table)?;
+        self.wait_for_flush(table)
+    }
+
+    fn wait_for_flush(&self, table: &Table) -> Result<(), WriteFailure> {
         while table.waiting_flushes() > 0 {
             self.check_alive()?;
             std::thread::sleep(LOOK_AGAIN);
@@ -291,6 +300,10 @@ impl OpenDb {
     pub fn is_free(&self) -> bool {
         Arc::strong_count(&self.tables) == 1
     }
+}
+
+fn start_flush(table: &Table) -> Result<(), WriteFailure> {
+    table.start_flush().map_err(|error| WriteFailure { cause: Cause::Other, error })
 }
 
 impl Writer {
