@@ -155,6 +155,11 @@ impl Store {
         self.inner.write(vec![op], durability, None)
     }
 
+    /// The number of the newest write.
+    pub fn last_write(&self) -> Result<u64, Error> {
+        Ok(self.inner.database()?.last_write())
+    }
+
     pub fn persist(&self) -> Result<(), Error> {
         let done = self.inner.writes(OpenDb::persist);
         self.inner.measure();

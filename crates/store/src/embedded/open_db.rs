@@ -211,6 +211,11 @@ impl OpenDb {
         Ok(())
     }
 
+    /// The number of the newest write.
+    pub fn last_write(&self) -> u64 {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).mark.writes
+    }
+
     /// Everything written so far is on disk when this returns.
     pub fn persist(&self) -> Result<(), WriteFailure> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);

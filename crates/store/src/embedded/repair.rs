@@ -53,6 +53,7 @@ pub fn repair(
         }
         other => other?,
     };
+    let store = log_that_goes_on(store, &options, &mut report)?;
     if !report.steps.is_empty() {
         report.steps.extend(match store.sweep_indexes() {
             Ok(0) => None,
@@ -113,6 +114,26 @@ fn set_log_aside(folder: &Path, from: usize, report: &mut RepairReport) -> std::
         report.steps.push(format!("{} was made, empty", path.display()));
     }
     Ok(())
+}
+
+/// Tables may hold writes that the log lost, and the next write would not follow its end: then all rows go into
+/// tables, and the log begins anew.
+fn log_that_goes_on(
+    store: Store,
+    options: &Options,
+    report: &mut RepairReport,
+) -> Result<Store, Error> {
+    let io = |source| Error::Folder { path: options.path.clone(), source };
+    let last = folder::last_write(&folder::read_logs(&options.path).map_err(io)?);
+    let newest = store.last_write()?;
+    let is_behind = last.is_some_and(|last| last < newest);
+    if report.steps.is_empty() || !is_behind {
+        return Ok(store);
+    }
+    store.settle()?;
+    drop(store);
+    set_log_aside(&options.path, 0, report).map_err(io)?;
+    Store::open(options, &|_| ())
 }
 
 fn set_record_aside(folder: &Path, report: &mut RepairReport) -> std::io::Result<()> {

@@ -16,7 +16,9 @@ mod versions;
 pub use damage::Damage;
 pub use log::{Tail, WRITES_KEY, first_gap, read_all as read_logs};
 pub use modes::{private_from_now_on, tighten};
-pub use preflight::{Aside, FolderState, LOCK, VERSION, cut, lock, look, move_aside, tables};
+pub use preflight::{
+    Aside, FolderState, LOCK, VERSION, cut, last_write, lock, look, move_aside, tables,
+};
 pub use record::{ChainMark, Found, Mark, Record};
 pub use space::Space;
 pub use versions::find_damaged_file;

@@ -197,7 +197,8 @@ fn end_of_log<'a>(
     })
 }
 
-fn last_write(logs: &[LogFile]) -> Option<u64> {
+/// The newest numbered write of the log.
+pub fn last_write(logs: &[LogFile]) -> Option<u64> {
     logs.iter().rev().find_map(|file| file.writes).map(|(_, last)| last)
 }
 
