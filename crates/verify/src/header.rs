@@ -1,13 +1,16 @@
 //! What a header says of its block: its hash, its uncles, its withdrawals, and where the chain began.
 
 use alloy_primitives::{B256, b256};
+use alloy_rlp::Encodable;
+use model::raw::Withdrawal;
 
 use super::checks::{Checks, Lie, show};
 use super::header_hash::{self, FORK_FIELDS_WITH_WITHDRAWALS};
 use super::rlp;
 
 /// The hash of an empty list of uncles.
-const NO_UNCLES: B256 = b256!("1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347");
+pub(super) const NO_UNCLES: B256 =
+    b256!("1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347");
 
 impl Checks<'_> {
     /// True when the hash is that of the fields, and those beside it fit them.
@@ -71,10 +74,12 @@ impl Checks<'_> {
     }
 }
 
-fn withdrawals_root(list: &[model::raw::Withdrawal]) -> Option<B256> {
-    use alloy_rlp::Encodable;
-    let mut encoded = Vec::with_capacity(list.len());
-    for item in list {
+fn withdrawals_root(list: &[Withdrawal]) -> Option<B256> {
+    Some(alloy_trie::root::ordered_trie_root_encoded(&encoded_withdrawals(list)?))
+}
+
+pub(super) fn encoded_withdrawals(list: &[Withdrawal]) -> Option<Vec<Vec<u8>>> {
+    let encode = |item: &Withdrawal| {
         let (index, validator) = (item.index?, item.validator_index?);
         let (address, amount) = (item.address?, item.amount?);
         let mut bytes = Vec::with_capacity(64);
@@ -84,7 +89,7 @@ fn withdrawals_root(list: &[model::raw::Withdrawal]) -> Option<B256> {
             address.encode(out);
             amount.encode(out);
         });
-        encoded.push(bytes);
-    }
-    Some(alloy_trie::root::ordered_trie_root_encoded(&encoded))
+        Some(bytes)
+    };
+    list.iter().map(encode).collect()
 }

@@ -1,10 +1,11 @@
-//! `eth_getTransactionByHash`: one transaction of a stored block. What is pending is a node's to tell.
+//! `eth_getTransactionByHash`, and the same as raw bytes: one transaction of a stored block. What is pending is a node's to
+//! tell.
 
-use super::{LocalAnswer, StoreCall};
+use super::{LocalAnswer, StoreCall, TxForm};
 use crate::answer::Failure;
 use crate::params::Params;
 
-pub async fn answer(call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
+pub async fn answer(call: &StoreCall<'_>, form: TxForm) -> Result<LocalAnswer, Failure> {
     let hash = Params::read(call.params, 1)?.hash(0)?;
     let view = call.view().await?;
     let Some((number, index)) = view.place_of_tx(call.chain, hash).await? else {
@@ -13,7 +14,5 @@ pub async fn answer(call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
     let Some(row) = view.transaction(call.chain, number, index).await? else {
         return Ok(LocalAnswer::AskNode);
     };
-    let mut json = Vec::with_capacity(1024);
-    row.tx.write_json(&mut json);
-    Ok(LocalAnswer::Known(json))
+    Ok(form(&row.tx).map_or(LocalAnswer::AskNode, LocalAnswer::Known))
 }

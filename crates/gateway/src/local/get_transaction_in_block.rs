@@ -1,12 +1,12 @@
-//! `eth_getTransactionByBlockHashAndIndex`, `eth_getTransactionByBlockNumberAndIndex`: one transaction by its place; null
-//! where a stored block has none there.
+//! `eth_getTransactionByBlockHashAndIndex`, `eth_getTransactionByBlockNumberAndIndex`, and the same as raw bytes: one
+//! transaction by its place; null where a stored block has none there.
 
 use super::store_call::NamedBlock;
-use super::{LocalAnswer, StoreCall};
+use super::{LocalAnswer, StoreCall, TxForm};
 use crate::answer::Failure;
 use crate::params::Params;
 
-pub async fn answer(call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
+pub async fn answer(call: &StoreCall<'_>, form: TxForm) -> Result<LocalAnswer, Failure> {
     let params = Params::read(call.params, 2)?;
     let index = params.quantity(1)?;
     let view = call.view().await?;
@@ -22,7 +22,5 @@ pub async fn answer(call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
     let Some(row) = view.transaction(call.chain, number, index).await? else {
         return Ok(LocalAnswer::AskNode);
     };
-    let mut json = Vec::with_capacity(1024);
-    row.tx.write_json(&mut json);
-    Ok(LocalAnswer::Known(json))
+    Ok(form(&row.tx).map_or(LocalAnswer::AskNode, LocalAnswer::Known))
 }

@@ -5,6 +5,7 @@ mod block_number;
 mod get_block;
 mod get_block_receipts;
 mod get_logs;
+mod get_raw;
 mod get_transaction_by_hash;
 mod get_transaction_count_of_block;
 mod get_transaction_in_block;
@@ -19,6 +20,8 @@ pub use get_logs::logs_of;
 pub use log_filter::LogFilter;
 pub use store_call::StoreCall;
 pub use without_node::without_node;
+
+use model::raw::Tx;
 
 use crate::answer::Failure;
 use crate::feed::FilterKind;
@@ -41,6 +44,15 @@ impl LocalAnswer {
     }
 }
 
+/// How a transaction is told; none where the store does not have all that it takes.
+type TxForm = fn(&Tx) -> Option<Vec<u8>>;
+
+fn tx_json(tx: &Tx) -> Option<Vec<u8>> {
+    let mut json = Vec::with_capacity(1024);
+    tx.write_json(&mut json);
+    Some(json)
+}
+
 pub async fn answer(call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
     let chain = call.chain;
     match call.method.name {
@@ -55,9 +67,19 @@ pub async fn answer(call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
         }
         "eth_getLogs" => get_logs::answer(call).await,
         "eth_getTransactionByBlockHashAndIndex" | "eth_getTransactionByBlockNumberAndIndex" => {
-            get_transaction_in_block::answer(call).await
+            get_transaction_in_block::answer(call, tx_json).await
         }
-        "eth_getTransactionByHash" => get_transaction_by_hash::answer(call).await,
+        "eth_getTransactionByHash" => get_transaction_by_hash::answer(call, tx_json).await,
+        "debug_getRawBlock" | "debug_getRawHeader" | "debug_getRawReceipts" => {
+            get_raw::answer(call).await
+        }
+        "debug_getRawTransaction" | "eth_getRawTransactionByHash" => {
+            get_transaction_by_hash::answer(call, get_raw::transaction).await
+        }
+        "eth_getRawTransactionByBlockHashAndIndex"
+        | "eth_getRawTransactionByBlockNumberAndIndex" => {
+            get_transaction_in_block::answer(call, get_raw::transaction).await
+        }
         "eth_getTransactionReceipt" => get_transaction_receipt::answer(call).await,
         "eth_getUncleCountByBlockHash" | "eth_getUncleCountByBlockNumber" => {
             get_uncle_count::answer(call).await

@@ -1,5 +1,7 @@
 //! What the store says in the place of a node is what the node would say, method by method; what it does not hold it says so.
 
+use alloy_primitives::keccak256;
+use alloy_trie::root::ordered_trie_root_encoded;
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -86,6 +88,46 @@ async fn every_read_is_what_the_node_said() {
         ("eth_getTransactionByBlockHashAndIndex", json!([nothing, "0x0"])),
     ] {
         assert_eq!(rpc(method, params).await, Value::Null, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn raw_bytes_hash_to_what_the_block_says() {
+    const LAST: u64 = 9;
+    let world = Imported::new(LAST as usize);
+    let raw = |method: &'static str, params: Value| {
+        let asked = world.client.rpc(SLUG, method, params);
+        async move { asked.await }
+    };
+    let bytes = |value: &Value| alloy_primitives::hex::decode(value.as_str().unwrap()).unwrap();
+    let hash_of = |value: &Value| json!(keccak256(bytes(value)));
+    for number in 0..=LAST {
+        let block = parsed(world.chain.block_json(number, true).unwrap());
+        let (number, hash) = (json!(hex(number)), &block["hash"]);
+        let header = raw("debug_getRawHeader", json!([number])).await;
+        assert_eq!(&hash_of(&header), hash);
+        assert_eq!(raw("debug_getRawHeader", json!([hash])).await, header);
+        let receipts = raw("debug_getRawReceipts", json!([number])).await;
+        let receipts: Vec<_> = receipts.as_array().unwrap().iter().map(bytes).collect();
+        assert_eq!(json!(ordered_trie_root_encoded(&receipts)), block["receiptsRoot"]);
+        let whole = bytes(&raw("debug_getRawBlock", json!([{ "blockHash": hash }])).await);
+        assert_eq!(json!(hex(whole.len() as u64)), block["size"]);
+        let mut rest = whole.as_slice();
+        for (index, tx) in block["transactions"].as_array().unwrap().iter().enumerate() {
+            let by_hash = raw("eth_getRawTransactionByHash", json!([tx["hash"]])).await;
+            assert_eq!(hash_of(&by_hash), tx["hash"]);
+            assert_eq!(raw("debug_getRawTransaction", json!([tx["hash"]])).await, by_hash);
+            let index = hex(index as u64);
+            for (method, name) in [
+                ("eth_getRawTransactionByBlockNumberAndIndex", &number),
+                ("eth_getRawTransactionByBlockHashAndIndex", hash),
+            ] {
+                assert_eq!(raw(method, json!([name, index])).await, by_hash, "{method}");
+            }
+            let tx = bytes(&by_hash);
+            let place = rest.windows(tx.len()).position(|window| window == tx);
+            rest = &rest[place.expect("the body has it, in order") + tx.len()..];
+        }
     }
 }
 

@@ -75,6 +75,8 @@ async fn both_engines_answer_alike_and_a_copy_has_the_same_digest() {
         for (method, params) in [
             ("eth_getBlockByNumber", json!([number, true])),
             ("eth_getBlockReceipts", json!([number])),
+            ("debug_getRawBlock", json!([number])),
+            ("debug_getRawReceipts", json!([number])),
             ("eth_getLogs", json!([{ "fromBlock": number, "toBlock": number }])),
         ] {
             let here = called(&one, method, &params).await;
