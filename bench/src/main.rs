@@ -2,6 +2,7 @@
 //! prepares what they need and runs them all.
 
 mod big_wallet;
+mod console;
 mod decode_rate;
 mod gateway;
 mod head_latency;
@@ -132,6 +133,17 @@ enum Command {
         #[arg(long, default_value = "abcdef")]
         parts: String,
     },
+    /// (n) Ingest while pages of the console are open, against ingest while none is
+    Console {
+        #[arg(long)]
+        headwater: PathBuf,
+        #[arg(long, default_value_t = 500)]
+        pages: usize,
+        #[arg(long, default_value_t = 3_000)]
+        blocks: usize,
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
     /// (j) The node RPC against nginx: forwarded and cached calls
     Gateway {
         #[arg(long)]
@@ -211,6 +223,9 @@ fn main() -> Result<()> {
                     parts: &parts,
                 })
                 .await
+            }
+            Command::Console { headwater, pages, blocks, rounds } => {
+                console::run(&headwater, pages, blocks, rounds).await
             }
             Command::Gateway { headwater, nginx, blocks, rounds, seconds } => {
                 let (headwater, nginx) = (&headwater, &nginx);

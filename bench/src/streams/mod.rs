@@ -1,6 +1,6 @@
 //! Streams: what matching costs, what delivering costs, how long a webhook takes.
 
-mod host;
+pub mod host;
 mod latency;
 mod matching;
 mod rate;

@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 use store::{BlockSummary, EventKind, Follower, Store};
 use tokio::sync::broadcast;
 
+use super::live::message;
+use super::outbox::Outbox;
 use crate::lock;
 
 /// Newest blocks that a page is told of at once.
-const RECENT: usize = 60;
+pub const RECENT: usize = 60;
 const RETRY: Duration = Duration::from_secs(1);
 
 pub struct LiveChain {
@@ -71,6 +73,7 @@ impl LiveChain {
     }
 
     async fn run(self: Arc<Self>, store: Store, mut follower: Option<Follower>) {
+        let mut outbox = Outbox::default();
         while !self.ends().await {
             let Some(following) = &mut follower else {
                 tokio::time::sleep(RETRY).await;
@@ -78,13 +81,19 @@ impl LiveChain {
                 if follower.is_some() {
                     // For pages that were open before the chain had a block.
                     let recent = Value::from(vec![self.recent()]);
-                    let _ = self.sender.send(super::live::message("recent", &recent));
+                    let _ = self.sender.send(message("recent", &recent));
                 }
                 continue;
             };
-            match self.step(&store, following).await {
-                Ok(true) => {}
-                Ok(false) => drop(tokio::time::timeout(RETRY, following.wait()).await),
+            match self.step(&store, following, &mut outbox).await {
+                Ok(is_new) => {
+                    if outbox.is_due() {
+                        self.tell(&mut outbox);
+                    }
+                    if !is_new {
+                        let _ = tokio::time::timeout(outbox.patience(), following.wait()).await;
+                    }
+                }
                 Err(error) => {
                     tracing::warn!(chain.id = self.chain.0, %error, "the console waits for the store");
                     tokio::time::sleep(RETRY).await;
@@ -94,11 +103,17 @@ impl LiveChain {
     }
 
     /// False where there is nothing new.
-    async fn step(&self, store: &Store, follower: &mut Follower) -> Result<bool, store::Error> {
+    async fn step(
+        &self,
+        store: &Store,
+        follower: &mut Follower,
+        outbox: &mut Outbox,
+    ) -> Result<bool, store::Error> {
         let Some(event) = follower.next().await? else { return Ok(false) };
         if event.kind == EventKind::Revert {
             lock::lock(&self.recent).retain(|block| block.number < event.number);
-            self.tell("revert", &json!({ "number": event.number, "hash": event.hash.to_string() }));
+            let gone = json!({ "number": event.number, "hash": event.hash.to_string() });
+            outbox.put("revert", &self.slug, &gone);
             return Ok(true);
         }
         let view = store.view().await?;
@@ -106,7 +121,7 @@ impl LiveChain {
         // Reverted meanwhile, which the next step says.
         let Some(block) = block.filter(|block| block.hash == event.hash) else { return Ok(true) };
         let name = if event.kind == EventKind::Apply { "apply" } else { "amend" };
-        self.tell(name, &described(&block));
+        outbox.put(name, &self.slug, &described(&block));
         let mut recent = lock::lock(&self.recent);
         match recent.iter_mut().find(|known| known.number == block.number) {
             Some(known) => *known = block,
@@ -120,10 +135,12 @@ impl LiveChain {
         Ok(true)
     }
 
-    fn tell(&self, name: &str, block: &Value) {
-        let text = json!({ "chain": self.slug, "block": block });
+    fn tell(&self, outbox: &mut Outbox) {
+        let text = outbox.take();
+        // More than a page shows: how things stand says the same in less.
+        let text = text.unwrap_or_else(|| message("recent", &Value::from(vec![self.recent()])));
         // Nobody may be listening just now.
-        let _ = self.sender.send(super::live::message(name, &text));
+        let _ = self.sender.send(text);
     }
 }
 

@@ -13,6 +13,7 @@ mod events;
 mod live;
 mod live_chain;
 mod node_rpc;
+mod outbox;
 mod page;
 mod proof_table;
 mod recent_answers;
