@@ -13,6 +13,7 @@ mod commands;
 mod config;
 mod file_limit;
 mod log_writer;
+mod metric_help;
 mod open_store;
 mod progress_bar;
 mod progress_terminal;

@@ -14,6 +14,7 @@ use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
 use crate::config::{Log, LogFormat};
 use crate::log_writer::LogWriter;
+use crate::metric_help;
 
 /// What is shown of one field. An error with all its causes fits.
 const FIELD_CHARS_MAX: usize = 2_000;
@@ -80,6 +81,7 @@ pub fn metrics(tasks: TaskBoard) -> Result<PrometheusHandle> {
         .build_recorder();
     let handle = recorder.handle();
     let _ = metrics::set_global_recorder(recorder);
+    metric_help::describe();
     let counted = handle.clone();
     tokio::spawn(async move {
         let start = || endless(keep_up(UPKEEP_EVERY, || counted.run_upkeep()));

@@ -203,10 +203,6 @@ impl Turn<'_> {
         self.committer.count("headwater_blocks_applied_total", applied);
         self.committer.count("headwater_transactions_applied_total", transactions);
         self.committer.count("headwater_blocks_amended_total", amended);
-        if let Some(newest) = committed.coverage.newest() {
-            metrics::gauge!("headwater_indexed_head", "chain" => chain.slug.clone())
-                .set(newest as f64);
-        }
         Ok(())
     }
 }
