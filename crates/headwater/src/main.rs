@@ -15,6 +15,7 @@ mod file_limit;
 mod log_writer;
 mod metric_help;
 mod open_store;
+mod otlp;
 mod progress_bar;
 mod progress_terminal;
 mod redecode;

@@ -3,14 +3,17 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 23] = [
+const COUNTERS: [(&str, &str); 25] = [
     ("headwater_audits_total", "Balances of accounts held against blocks, by verdict."),
     ("headwater_blocks_amended_total", "Stored blocks that were completed, mostly with traces."),
     ("headwater_blocks_applied_total", "Blocks that were stored."),
     ("headwater_blocks_below_proof_total", "Blocks of which less was proven than is usual."),
     ("headwater_blocks_pruned_total", "Old blocks that were dropped (retain_blocks)."),
     ("headwater_connections_cut_total", "Connections that were closed by the server, by reason."),
-    ("headwater_connections_shed_total", "Connections that were not taken, by the limit that was met."),
+    (
+        "headwater_connections_shed_total",
+        "Connections that were not taken, by the limit that was met.",
+    ),
     ("headwater_contract_questions_total", "Questions to contracts for prices, by outcome."),
     ("headwater_heads_not_delivered_total", "Heads that a node announced and did not give."),
     ("headwater_http_requests_total", "Requests answered, by route and status."),
@@ -19,6 +22,8 @@ const COUNTERS: [(&str, &str); 23] = [
     ("headwater_reorgs_total", "Reorganisations of the chain."),
     ("headwater_responses_refused_total", "Large answers refused for want of memory."),
     ("headwater_rpc_answers_total", "JSON-RPC calls answered, by method and where from."),
+    ("headwater_spans_dropped_total", "Spans that were not exported, by reason."),
+    ("headwater_spans_exported_total", "Spans that were taken by the receiver of traces."),
     ("headwater_store_damage_total", "Requests that met stored data which cannot be read back."),
     ("headwater_streams_attempts_total", "Webhooks sent, by result."),
     ("headwater_trades_decoded_total", "NFT sales read from blocks."),
@@ -30,7 +35,10 @@ const COUNTERS: [(&str, &str); 23] = [
 ];
 
 const GAUGES: [(&str, &str); 10] = [
-    ("headwater_blocks_untraced", "Blocks stored without internal transactions; counted up to 1,000."),
+    (
+        "headwater_blocks_untraced",
+        "Blocks stored without internal transactions; counted up to 1,000.",
+    ),
     ("headwater_connections", "Open connections."),
     ("headwater_memory_budget_bytes", "Memory that a part of the server may take."),
     ("headwater_memory_bytes", "Memory that a part of the server takes."),

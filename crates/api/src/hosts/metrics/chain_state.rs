@@ -24,8 +24,10 @@ const HISTORY_END: Metric = (
     "headwater_history_end_block",
     "The oldest block that any node has, where that is above the block to fill down to.",
 );
-const RESTARTS: Metric =
-    ("headwater_ingest_restarts_total", "How often a task of the chain's ingest was started again.");
+const RESTARTS: Metric = (
+    "headwater_ingest_restarts_total",
+    "How often a task of the chain's ingest was started again.",
+);
 const REDECODE_LEFT: Metric =
     ("headwater_redecode_left_blocks", "Stored blocks that are still to be decoded again.");
 const UP: Metric = ("headwater_upstream_up", "Whether a node is in use: 1, or left out: 0.");
@@ -38,7 +40,8 @@ const EVIDENCE: Metric = (
     "How often a node was caught with what cannot be true, or announced a block that it did not give.",
 );
 const IN_FLIGHT: Metric = ("headwater_upstream_in_flight", "Requests to a node under way.");
-const WAITING: Metric = ("headwater_upstream_waiting", "Requests that wait for their turn at a node.");
+const WAITING: Metric =
+    ("headwater_upstream_waiting", "Requests that wait for their turn at a node.");
 
 /// What the store says, and ingest.
 pub async fn look(app: &App) -> Result<Exposition, store::Error> {

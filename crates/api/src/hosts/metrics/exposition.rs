@@ -27,13 +27,7 @@ impl Exposition {
         self.add("counter", metric, labels, value);
     }
 
-    fn add(
-        &mut self,
-        kind: &'static str,
-        (name, help): Metric,
-        labels: Labels,
-        value: f64,
-    ) {
+    fn add(&mut self, kind: &'static str, (name, help): Metric, labels: Labels, value: f64) {
         let family = Family { kind, help, samples: String::new() };
         let samples = &mut self.0.entry(name).or_insert(family).samples;
         samples.push_str(name);

@@ -21,8 +21,7 @@ use world::World;
 /// Only a broken test waits this long.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Alerts that a slow machine alone can make.
-const OF_THE_MACHINE: [&str; 3] =
-    ["HeadwaterApiSlow", "HeadwaterHeadNotMoving", "HeadwaterDown"];
+const OF_THE_MACHINE: [&str; 3] = ["HeadwaterApiSlow", "HeadwaterHeadNotMoving", "HeadwaterDown"];
 /// Alerts of a disk that only root can make.
 const OF_THE_DISK: [&str; 4] = [
     "HeadwaterDiskFullSoon",

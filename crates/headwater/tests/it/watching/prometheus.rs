@@ -86,9 +86,9 @@ impl Prometheus {
         let mut targets = self.targets.lock().unwrap();
         targets.retain(|(known, _)| known != name);
         targets.push((name.to_owned(), url.strip_prefix("http://").unwrap().to_owned()));
-        let groups = targets.iter().map(
-            |(name, address)| json!({ "targets": [address], "labels": { "instance": name } }),
-        );
+        let groups = targets
+            .iter()
+            .map(|(name, address)| json!({ "targets": [address], "labels": { "instance": name } }));
         let text = Value::Array(groups.collect()).to_string();
         let (new, file) = ("targets.new", "targets.json");
         let at = |name: &str| self.folder.path().join(name);

@@ -32,7 +32,7 @@ pub async fn full_disk() -> Option<World> {
     let world = World::new("full disk", server, fires).growing(&chain).keep((node, folder));
     Some(world.again(1_000, move || {
         if left > 4 << 20 {
-            left = (left - (20 << 20)).max(4 << 20);
+            left = left.saturating_sub(20 << 20).max(4 << 20);
             disk.give_back();
             disk.take_all_but(left);
         }
@@ -42,12 +42,19 @@ pub async fn full_disk() -> Option<World> {
 
 /// Bodies of blocks that are gone, in a process whose settings allow less than it takes.
 pub async fn damaged() -> World {
+    // No setting bounds what labels take: there are as many as an operator has.
+    let labels = tempfile::NamedTempFile::new().unwrap();
+    let lines = (0..700_000).map(|n: u32| format!("0x{n:040x},label {n},entity {n},\n"));
+    let text = "address,label,entity,logo\n".to_owned() + &lines.collect::<String>();
+    std::fs::write(labels.path(), text).unwrap();
+    let labels_list = format!("[{:?}]", labels.path());
     let imported = Imported::with(60, |serve| {
         [
-            ("store.memory_bytes", "1000000"),
+            ("api.labels", labels_list.as_str()),
+            ("store.memory_bytes", "67108864"),
             ("store.disk_budget_bytes", "1000"),
             ("api.answer_cache_bytes", "0"),
-            ("api.response_bytes_in_flight_max", "1000000"),
+            ("api.response_bytes_in_flight_max", "16777216"),
             ("gateway.cache_bytes_max", "0"),
             ("gateway.bytes_in_flight_max", "1000000"),
             ("streams.bytes_in_flight_max", "1000000"),
@@ -72,7 +79,7 @@ pub async fn damaged() -> World {
         "HeadwaterDiskBudget",
     ];
     let path = format!("/api/v2.2/{wallet}?chain={CHAIN}");
-    World::new("damaged", server, fires).keep(folder).again(200, move || {
+    World::new("damaged", server, fires).keep((folder, labels)).again(200, move || {
         let (client, path) = (client.clone(), path.clone());
         async move {
             assert_eq!(client.get(&path).await.status, 500);
@@ -140,8 +147,9 @@ pub async fn full_queue() -> World {
 /// Calls that nodes answer slowly or not at all, and more connections than there may be.
 pub async fn busy() -> World {
     let (chain, node) = chain_and_node(small(915), 10).await;
-    node.faults
-        .add(Rule::new(Fault::Delay(std::time::Duration::from_secs(3))).on_methods(["eth_gasPrice"]));
+    node.faults.add(
+        Rule::new(Fault::Delay(std::time::Duration::from_secs(3))).on_methods(["eth_gasPrice"]),
+    );
     let folder = tempfile::tempdir().unwrap();
     let serve = follows(&folder.path().join("data"), &[&node.url()]);
     let server = serve.set("listen.connections_max", "24").start();
