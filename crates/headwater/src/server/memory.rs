@@ -15,9 +15,9 @@ fn limit_bytes(settings: &Settings) -> u64 {
         store.memory_bytes.saturating_add(store.memory_bytes / 3),
         api.answer_cache_bytes,
         api.response_bytes_in_flight_max,
-        gateway.cache_bytes_max as u64,
+        gateway.cache_bytes_max,
         gateway.bytes_in_flight_max as u64,
-        streams.bytes_in_flight_max as u64,
+        streams.bytes_in_flight_max,
         read_chains.saturating_mul(of_chain),
     ]
     .into_iter()
