@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { anvilBinary, emptyFolder, settled, startAnvil, startHeadwater } from './support/processes.mjs';
+import { anvilBinary, emptyFolder, headwaterBinary, settled, startAnvil, startHeadwater } from './support/processes.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const wanted = process.argv.slice(2);
@@ -128,7 +128,15 @@ async function console_() {
   await nodeTests('clients/console_recorded.test.mjs');
 }
 
-const suites = { clients, gateway, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, openapi: () => nodeTests('clients/openapi.test.mjs'), console: console_, rig };
+/** What operators install, and traces: both are judged by Python packages of those who define the formats. */
+const packaging = () => pythonTests('clients/test_package.py', { HEADWATER_BIN: headwaterBinary() });
+async function traces() {
+  const anvil = await startAnvil('traces-node');
+  await pythonTests('clients/test_traces.py', { HEADWATER_NODE: anvil.url, HEADWATER_BIN: headwaterBinary() });
+  await anvil.stop();
+}
+
+const suites = { clients, gateway, prices, pools: () => nodeTests('clients/pools.test.mjs'), follow: () => nodeTests('clients/follow.test.mjs'), streams, openapi: () => nodeTests('clients/openapi.test.mjs'), console: console_, package: packaging, traces, rig };
 for (const [name, suite] of Object.entries(suites)) {
   if (wanted.length && !wanted.includes(name)) continue;
   const started = Date.now();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use alloy_primitives::Address;
 use gateway::Gateway;
@@ -82,6 +82,8 @@ pub struct Inner {
     pub sessions: Sessions,
     pub live: Live,
     pub recent_answers: RecentAnswers,
+    /// When this server was put together.
+    pub started: SystemTime,
     stopping: AtomicBool,
 }
 
@@ -116,6 +118,7 @@ impl App {
             sessions,
             live,
             recent_answers: RecentAnswers::default(),
+            started: SystemTime::now(),
             stopping: AtomicBool::new(false),
         };
         App { inner: Arc::new(inner) }

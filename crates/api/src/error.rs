@@ -150,6 +150,9 @@ fn shown(value: &Value) -> Value {
 
 impl From<store::Error> for ApiError {
     fn from(error: store::Error) -> Self {
+        if error.is_damage() {
+            metrics::counter!("headwater_store_damage_total").increment(1);
+        }
         if error.is_retryable() {
             tracing::warn!(%error, "a request was put off");
             return ApiError::Unavailable(STORE_WAITS.to_owned());

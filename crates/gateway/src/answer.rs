@@ -106,6 +106,9 @@ impl Failure {
 
 impl From<store::Error> for Failure {
     fn from(error: store::Error) -> Self {
+        if error.is_damage() {
+            metrics::counter!("headwater_store_damage_total").increment(1);
+        }
         tracing::error!(%error, "the store could not answer a call");
         Failure::internal("the store could not answer; see the server's log")
     }

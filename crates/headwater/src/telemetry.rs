@@ -7,13 +7,18 @@ use anyhow::{Context, Result};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use model::printable;
 use tasks::{TaskBoard, endless};
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
-use crate::config::{Log, LogFormat};
+use crate::config::{Log, LogFormat, Settings, Telemetry};
 use crate::log_writer::LogWriter;
+use crate::metric_help;
+use crate::otlp::{self, Exporter, SpanLayer};
 
 /// What is shown of one field. An error with all its causes fits.
 const FIELD_CHARS_MAX: usize = 2_000;
@@ -32,18 +37,39 @@ pub fn filter(log: &Log) -> Result<EnvFilter> {
 }
 
 pub fn logs(log: &Log) -> Result<()> {
+    subscribe(log, None)
+}
+
+/// Logs, and traces where the configuration says where to: their exporter is then to be started.
+pub fn logs_and_traces(settings: &Settings) -> Result<Option<Exporter>> {
+    let Telemetry { otlp_url, service_name, sample_ratio } = &settings.telemetry;
+    if otlp_url.is_empty() {
+        return logs(&settings.log).map(|()| None);
+    }
+    let (exporter, queue) = Exporter::new(otlp_url, service_name)?;
+    subscribe(&settings.log, Some(SpanLayer::new(queue, *sample_ratio)))?;
+    Ok(Some(exporter))
+}
+
+fn subscribe(log: &Log, spans: Option<SpanLayer>) -> Result<()> {
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter(log)?)
+    // Spans for traces are no part of a log line.
+    let filter = filter(log)?.add_directive(format!("{}=off", otlp::TARGET).parse()?);
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(LogWriter)
         // It would say so on stderr, and stop where that is closed.
         .log_internal_errors(false)
         .with_ansi(color);
-    // A second start in one process (tests) keeps the first subscriber.
-    let _ = match log.format {
-        LogFormat::Text => builder.fmt_fields(debug_fn(write_field).delimited(" ")).try_init(),
-        LogFormat::Json => builder.json().try_init(),
+    let lines = match log.format {
+        LogFormat::Text => lines.fmt_fields(debug_fn(write_field).delimited(" ")).boxed(),
+        LogFormat::Json => lines.json().boxed(),
     };
+    let is_span = filter_fn(|metadata| metadata.is_span() && metadata.target() == otlp::TARGET);
+    let all = tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .with(spans.map(|spans| spans.with_filter(is_span)));
+    // A second start in one process (tests) keeps the first subscriber.
+    let _ = all.try_init();
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         let what = panic.payload_as_str().unwrap_or("no text");
@@ -80,6 +106,7 @@ pub fn metrics(tasks: TaskBoard) -> Result<PrometheusHandle> {
         .build_recorder();
     let handle = recorder.handle();
     let _ = metrics::set_global_recorder(recorder);
+    metric_help::describe();
     let counted = handle.clone();
     tokio::spawn(async move {
         let start = || endless(keep_up(UPKEEP_EVERY, || counted.run_upkeep()));

@@ -50,6 +50,7 @@ impl ChainIngest {
     pub fn start(options: Options) -> Self {
         let Options { chain, pool, store, config, flights, from_block, retain_blocks, decode } =
             options;
+        begin_counting(&chain.slug);
         let progress = Arc::new(Progress::default());
         pool.expect_deliveries();
         progress.set_retain(retain_blocks);
@@ -86,6 +87,18 @@ impl ChainIngest {
         audit::task::conclude(&self.context, audit.clone()).await?;
         Ok(audit)
     }
+}
+
+/// What should never happen is watched for its first time, and a counter that begins with 1 has not risen.
+fn begin_counting(slug: &str) {
+    for name in [
+        "headwater_unconfirmed_reverts_total",
+        "headwater_blocks_below_proof_total",
+        "headwater_reorgs_total",
+    ] {
+        metrics::counter!(name, "chain" => slug.to_owned()).increment(0);
+    }
+    metrics::counter!("headwater_audits_total", "chain" => slug.to_owned(), "verdict" => "mismatch").increment(0);
 }
 
 fn is_dev_chain_fn(chain: Arc<Chain>, pool: Arc<Pool>) -> IsDevChainFn {

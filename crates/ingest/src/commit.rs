@@ -10,6 +10,7 @@ use model::chain::Chain;
 use model::proof::Proof;
 use store::{BlockSummary, Change, Coverage, EntryKind, Origin, PreparedBlock, Store, View};
 use tokio::sync::{Mutex, MutexGuard};
+use tracing::Instrument;
 
 use crate::error::Error;
 use crate::progress::{Progress, ReorgStatus};
@@ -194,8 +195,16 @@ impl Turn<'_> {
     /// Counts what was written, once it is.
     async fn write(&self, change: Change) -> Result<(), Error> {
         let Committer { store, chain, progress, .. } = self.committer;
-        let transactions = change.apply.iter().map(|block| u64::from(block.tx_count)).sum();
-        let committed = store.commit(chain.id, change).await?;
+        let transactions: u64 = change.apply.iter().map(|block| u64::from(block.tx_count)).sum();
+        let (applies, reverts) = (change.apply.len(), change.revert.len());
+        let traced = tracing::info_span!(target: "otlp", "commit", headwater.chain = chain.slug, otel.error = false,
+            headwater.blocks_applied = applies, headwater.blocks_reverted = reverts,
+            headwater.blocks_amended = change.amend.len(), headwater.transactions = transactions,
+            headwater.newest_block = change.apply.last().map(|block| block.number));
+        let committed = store.commit(chain.id, change).instrument(traced.clone()).await;
+        traced.record("otel.error", committed.is_err());
+        drop(traced);
+        let committed = committed?;
         let count = |kind| committed.entries.iter().filter(|entry| entry.kind == kind).count();
         let (applied, amended) = (count(EntryKind::Apply) as u64, count(EntryKind::Amend) as u64);
         progress.applied(applied, transactions);
@@ -203,10 +212,6 @@ impl Turn<'_> {
         self.committer.count("headwater_blocks_applied_total", applied);
         self.committer.count("headwater_transactions_applied_total", transactions);
         self.committer.count("headwater_blocks_amended_total", amended);
-        if let Some(newest) = committed.coverage.newest() {
-            metrics::gauge!("headwater_indexed_head", "chain" => chain.slug.clone())
-                .set(newest as f64);
-        }
         Ok(())
     }
 }

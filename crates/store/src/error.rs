@@ -87,6 +87,11 @@ impl Error {
             _ => false,
         }
     }
+
+    /// Whether something that was stored cannot be read back.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Error::Damaged { .. } | Error::Broken { .. })
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod change;
 mod check;
 mod copy;
 mod coverage;
+mod disk_room;
 mod embedded;
 mod error;
 mod fit;
@@ -41,6 +42,7 @@ pub use change::{ChangeOf, Committed};
 pub use check::{CheckProgress, CheckReport, CheckedPart};
 pub use copy::{CopiedChain, CopyProgress};
 pub use coverage::Coverage;
+pub use disk_room::DiskRoom;
 #[doc(hidden)]
 pub use embedded::body_rows;
 pub use error::Error;

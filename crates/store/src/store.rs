@@ -11,6 +11,7 @@ use crate::api_key::ApiKey;
 use crate::block::VerifiedBlock;
 use crate::change::Committed;
 use crate::check::{CheckProgress, CheckReport};
+use crate::disk_room::DiskRoom;
 use crate::embedded::blocking::may_block;
 use crate::journal::{ReaderCommit, Version};
 use crate::memory::MemoryUse;
@@ -197,6 +198,14 @@ impl Store {
             Engine::Embedded(store) => store.memory_use(),
             // Its memory is the database's own.
             Engine::Postgres(_) => Vec::new(),
+        }
+    }
+
+    /// None where the file system cannot be asked, or is the database's own.
+    pub fn disk_room(&self) -> Option<DiskRoom> {
+        match &self.engine {
+            Engine::Embedded(store) => store.disk_room(),
+            Engine::Postgres(_) => None,
         }
     }
 

@@ -168,6 +168,11 @@ fn release(counts: &mut HashMap<ClientKey, usize>, key: ClientKey) {
 
 impl Connections {
     pub fn new(limits: Limits) -> Arc<Self> {
+        for shed in [Shed::Full, Shed::Client] {
+            // Watched for its first time: a counter that begins with 1 has not risen.
+            metrics::counter!("headwater_connections_shed_total", "why" => shed.name())
+                .increment(0);
+        }
         Arc::new(Connections { limits, open: Mutex::default(), forwarded: Mutex::default() })
     }
 

@@ -11,6 +11,7 @@ use super::signals::stop_asked;
 use super::watchdog::Watchdog;
 use crate::cli::{Role, ServeArgs};
 use crate::config::{Flags, Settings};
+use crate::otlp::Exporter;
 use crate::progress_bar::Bar;
 use crate::server::{Server, shown};
 use crate::{log_writer, say, telemetry, told};
@@ -20,13 +21,14 @@ const STOP_MAX: Duration = Duration::from_secs(20);
 
 pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(args))?;
-    telemetry::logs(&settings.log)?;
+    let traces = telemetry::logs_and_traces(&settings)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // Until the end of this function: what hangs may do so only then.
     let mut watchdog = None;
     let mut has_failed = false;
     let served = runtime.block_on(async {
         let stop = stop_asked()?;
+        let traces = traces.map(Exporter::spawn);
         let mut server = Server::start(&settings, args.role == Role::All).await?;
         for address in &server.addresses {
             // A stdout that is closed is no reason not to serve.
@@ -44,7 +46,11 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
             let listen = &settings.listen;
             let clients = Duration::from_millis(listen.drain_notice_ms + listen.drain_timeout_ms);
             watchdog = Some(Watchdog::start(clients + STOP_MAX, end_at_once)?);
-            return server.stop().await;
+            let stopped = server.stop().await;
+            if let Some(traces) = traces {
+                traces.stop().await;
+            }
+            return stopped;
         };
         tracing::error!(%error, "stopping: this process cannot go on");
         // Before anything that may hang as what has failed does.

@@ -36,6 +36,7 @@ impl Settings {
             "store.connections_max ({}) must be from 2 to 1000",
             self.store.connections_max
         );
+        self.check_telemetry()?;
         let store = &self.store.path;
         ensure!(!store.as_os_str().is_empty(), "store.path is empty");
         ensure!(
@@ -43,6 +44,20 @@ impl Settings {
             "store.path {} is not a folder",
             store.display()
         );
+        Ok(())
+    }
+
+    fn check_telemetry(&self) -> Result<()> {
+        let telemetry = &self.telemetry;
+        if !telemetry.otlp_url.is_empty() {
+            crate::otlp::traces_url(&telemetry.otlp_url)?;
+        }
+        ensure!(
+            (0.0..=1.0).contains(&telemetry.sample_ratio),
+            "telemetry.sample_ratio ({}) must be from 0 to 1",
+            telemetry.sample_ratio
+        );
+        ensure!(!telemetry.service_name.is_empty(), "telemetry.service_name is empty");
         Ok(())
     }
 

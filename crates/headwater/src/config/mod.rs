@@ -28,6 +28,7 @@ pub struct Settings {
     pub ingest: ingest::Config,
     pub rpc: rpc::PoolConfig,
     pub log: Log,
+    pub telemetry: Telemetry,
     pub chains: std::collections::BTreeMap<String, ChainSection>,
 }
 
@@ -58,6 +59,15 @@ pub struct Auth {
 pub struct Log {
     pub filter: String,
     pub format: LogFormat,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Telemetry {
+    #[serde(serialize_with = "hidden")]
+    pub otlp_url: String,
+    pub service_name: String,
+    pub sample_ratio: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -207,6 +217,10 @@ mod tests {
             ("HEADWATER__AUTH__BOOTSTRAP_KEY", "01234567/89abcdef", "do not fit into a URL"),
             ("HEADWATER__API__CURSOR_SECRET", "geheim", "api.cursor_secret is too weak"),
             ("HEADWATER__PRICE__NODE_QUESTIONS_MAX", "0", "price.node_questions_max"),
+            ("HEADWATER__TELEMETRY__OTLP_URL", "collector:4318", "telemetry.otlp_url must begin"),
+            ("HEADWATER__TELEMETRY__OTLP_URL", "http://c:4318/?key=a", "neither a query"),
+            ("HEADWATER__TELEMETRY__SAMPLE_RATIO", "1.5", "telemetry.sample_ratio (1.5)"),
+            ("HEADWATER__TELEMETRY__SERVICE_NAME", "", "telemetry.service_name is empty"),
         ] {
             let error = format!("{:#}", load(&[(name, value)]).unwrap_err());
             assert!(error.contains(expected), "{name}: {error}");

@@ -4,6 +4,7 @@ mod audit;
 pub mod chains;
 mod disk_budget;
 mod listeners;
+mod memory;
 mod problems;
 mod streams;
 
@@ -17,6 +18,7 @@ use api::keys::KeyRing;
 use api::{App, Parts, ProblemsFn};
 use gateway::{ChainNode, Gateway};
 use ingest::ChainIngest;
+use metrics_exporter_prometheus::PrometheusHandle;
 use model::chain::ChainTable;
 use rand::RngCore;
 use store::{Store, WriteState};
@@ -51,6 +53,10 @@ pub struct Server {
 
 impl Server {
     pub async fn start(settings: &Settings, ingesting: bool) -> Result<Self> {
+        let tasks = TaskBoard::default();
+        // Before anything that counts is started.
+        let prometheus = telemetry::metrics(tasks.clone())?;
+        memory::tell_limit(settings);
         let table = Arc::new(config::table(settings)?);
         let store = open_store(settings, true).await?;
         let Chains { served, ingests, targets, head_accounts } =
@@ -58,7 +64,6 @@ impl Server {
         let redecode = RedecodeWorker::start(&store, targets);
         let tokens = LateTokens::new();
         let streams = streams::start(settings, &store, &table, &served, tokens.clone()).await?;
-        let tasks = TaskBoard::default();
         let problems = problems_fn(Watched {
             store: store.clone(),
             ingests: ingests.clone(),
@@ -71,7 +76,7 @@ impl Server {
             redecode: &redecode,
             problems,
             streams: streams.clone(),
-            tasks: tasks.clone(),
+            prometheus,
         };
         let mut app = parts(settings, &store, built).await?;
         let budget = watch_budget(settings, &store, &mut app, tasks);
@@ -148,12 +153,11 @@ struct Built<'a> {
     redecode: &'a RedecodeWorker,
     problems: ProblemsFn,
     streams: Streams,
-    tasks: TaskBoard,
+    prometheus: PrometheusHandle,
 }
 
 async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<Parts> {
-    let Built { table, chains, redecode, problems, streams, tasks } = built;
-    let prometheus = telemetry::metrics(tasks)?;
+    let Built { table, chains, redecode, problems, streams, prometheus } = built;
     let is_off = |id| {
         settings.chains.iter().any(|(name, section)| {
             let is_it = chains::find(&table, name).is_ok_and(|chain| chain.id == id);

@@ -57,3 +57,4 @@ mod storm;
 mod streams;
 mod subscriptions;
 mod two_engines;
+mod watching;

@@ -27,6 +27,8 @@ pub struct Condition {
     /// Why it may be wrong about traces; none where it is sure.
     pub trace_outlook: Option<TraceOutlook>,
     pub evidence: VecDeque<(Timestamp, Evidence)>,
+    /// Also of what is no longer remembered.
+    pub evidence_total: u64,
     pub last_error: Option<(Timestamp, String)>,
     /// Whether new heads come over a socket; none where there is no socket.
     pub subscribed: Option<bool>,
@@ -100,6 +102,7 @@ impl Condition {
             genesis: None,
             trace_outlook: None,
             evidence: VecDeque::new(),
+            evidence_total: 0,
             last_error: None,
             subscribed: None,
             watcher_restarts: 0,
@@ -122,6 +125,7 @@ impl Condition {
             self.evidence.pop_front();
         }
         self.evidence.push_back((now.timestamp, evidence));
+        self.evidence_total += 1;
     }
 }
 

@@ -62,6 +62,8 @@ pub struct UpstreamStatus {
     pub watcher_restarts: u32,
     pub last_error: Option<ErrorStatus>,
     pub evidence: Vec<EvidenceStatus>,
+    /// How often it was caught since this process started.
+    pub evidence_total: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -149,6 +151,7 @@ fn upstream(shared: &Shared, id: UpstreamId, best: Option<Head>) -> Option<Upstr
         watcher_restarts: condition.watcher_restarts,
         last_error: condition.last_error.map(|(at, error)| ErrorStatus { at: shown(at), error }),
         evidence: condition.evidence.into_iter().map(evidence).collect(),
+        evidence_total: condition.evidence_total,
     })
 }
 

@@ -34,6 +34,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
+use tracing::Instrument;
 pub use websocket::Target;
 use websocket::{Link, Reply};
 
@@ -210,10 +211,14 @@ impl Upstream {
         let permit = self.enter(calls.len(), asking).await?;
         let started = Instant::now();
         let limit = asking.within.map_or(self.timeout, |within| within.min(self.timeout));
-        let (result, body_bytes) = match timeout(limit, self.send(calls, asking)).await {
+        let traced = self.traced(calls, asking);
+        let sent = timeout(limit, self.send(calls, asking)).instrument(traced.clone()).await;
+        let (result, body_bytes) = match sent {
             Ok(sent) => sent,
             Err(_) => (Err(self.timed_out(asking.lane, limit).await), 0),
         };
+        traced.record("headwater.outcome", outcome::outcome(&result));
+        traced.record("otel.error", result.is_err()).record("http.response.body.size", body_bytes);
         let latency = started.elapsed();
         if asking.lane.is_ingest() && !asking.is_poll && result.is_ok() {
             self.batch.note_size(calls.len(), body_bytes);
@@ -227,6 +232,18 @@ impl Upstream {
             limit: self.gate.limit(),
         });
         result
+    }
+
+    /// For OpenTelemetry. Polls are left out: they are many, and nobody looks for them.
+    fn traced(&self, calls: &[Call], asking: Asking<'_>) -> tracing::Span {
+        if asking.is_poll {
+            return tracing::Span::none();
+        }
+        let empty = tracing::field::Empty;
+        tracing::info_span!(target: "otlp", "rpc", otel.name = outcome::method_label(calls), otel.kind = "client",
+            otel.error = empty, rpc.system = "jsonrpc", rpc.method = outcome::method_label(calls),
+            headwater.upstream = self.label, headwater.lane = ?asking.lane, headwater.calls = calls.len(),
+            headwater.outcome = empty, http.response.body.size = empty)
     }
 
     async fn enter(&self, calls: usize, asking: Asking<'_>) -> Result<Permit<'_>, Error> {

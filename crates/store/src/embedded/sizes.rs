@@ -7,6 +7,7 @@ use super::inner::Inner;
 use super::open::Store;
 use super::open_db::LOG_BYTES_MAX;
 use super::write::WAITING_FOLDS_MAX;
+use crate::disk_room::DiskRoom;
 use crate::memory::MemoryUse;
 use crate::options::TableSize;
 
@@ -35,6 +36,10 @@ impl Store {
             of("index_runs", open.runs.now().bytes(), WAITING_FOLDS_MAX * memory.run),
             of("write_buffers", open.db.write_buffer_size(), log_bytes_max),
         ]
+    }
+
+    pub fn disk_room(&self) -> Option<DiskRoom> {
+        self.inner.space.room()
     }
 
     /// As it was measured last. Costs nothing, so that it can be asked while the disk hangs.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use reqwest::Url;
 use store::{AttemptLog, AttemptRecord, Delivery, StreamId};
+use tracing::Instrument;
 
 use super::directory::{StatusChange, TargetInfo};
 use super::headers::{Said, headers};
@@ -17,6 +18,7 @@ use super::shared::{Shared, lock};
 use super::success_rate::{is_good, rate_after};
 use crate::clock::now_ms;
 use crate::payload::with_retries;
+use crate::uuid::uuid_text;
 
 /// The store could not be read; it may be by then.
 const READ_PAUSE: Duration = Duration::from_secs(1);
@@ -97,7 +99,11 @@ impl Shared {
         let headers = headers(&target, &said);
         let timeout = Duration::from_millis(self.config.timeout_ms);
         // Boxed: many tasks wait for a place, few send, and only those need its memory.
-        let outcome = Box::pin(self.post(Post { url, headers, body, timeout })).await;
+        let traced = traced(&host_of(&url), delivery);
+        let post = self.post(Post { url, headers, body, timeout }).instrument(traced.clone());
+        let outcome = Box::pin(post).await;
+        traced.record("otel.error", outcome != Outcome::Taken);
+        drop(traced);
         drop(place);
         Some((target, outcome))
     }
@@ -189,6 +195,14 @@ impl Shared {
 /// A receiver, as limits count them.
 pub(super) fn host_of(url: &Url) -> String {
     format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or(0))
+}
+
+/// For OpenTelemetry. The path of a webhook may be a secret, so its host alone is named.
+fn traced(host: &str, delivery: &Delivery) -> tracing::Span {
+    tracing::info_span!(target: "otlp", parent: None, "webhook", otel.kind = "client", otel.error = false,
+        server.address = host, headwater.stream = uuid_text(&delivery.stream),
+        headwater.sequence = delivery.seq, headwater.retries = delivery.state.attempts,
+        http.request.body.size = delivery.body_bytes)
 }
 
 fn count(result: &'static str, took: Option<Duration>) {

@@ -66,6 +66,19 @@ impl Streams {
         StreamList { streams, next, total }
     }
 
+    /// How many streams there are, of all tenants.
+    pub fn count_by_status(&self) -> [(Status, usize); 4] {
+        let registry = self.inner.context.registry.read();
+        let mut counts = Status::ALL.map(|status| (status, 0));
+        for entry in registry.all() {
+            let of_status = counts.iter_mut().find(|(status, _)| *status == entry.record.status);
+            if let Some((_, count)) = of_status {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
     pub async fn stats(
         &self,
         tenant: &str,

@@ -3,7 +3,7 @@
 mod bad_input;
 mod late_traces;
 mod nothing_lost;
-mod owner;
+pub mod owner;
 mod receiver;
 mod retractions;
 mod truth;

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::Error;
+use crate::disk_room::DiskRoom;
 
 /// As long as what was found counts. A write takes far less than the reserve in this time.
 const FRESH_FOR: Duration = Duration::from_millis(200);
@@ -13,17 +14,10 @@ const FRESH_FOR: Duration = Duration::from_millis(200);
 const FREE_BYTES_MIN: u64 = 1 << 30;
 const SHARE: u64 = 20;
 
-/// Bytes free, and how many must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
-    pub free: u64,
-    pub min: u64,
-}
-
 pub struct Space {
     path: PathBuf,
     min: Option<u64>,
-    found: Mutex<Option<(Instant, Room)>>,
+    found: Mutex<Option<(Instant, DiskRoom)>>,
     /// Once it was full, a little more must be free before writing goes on.
     is_full: std::sync::atomic::AtomicBool,
 }
@@ -39,18 +33,20 @@ impl Space {
         // A file system that cannot be asked is left to say so itself when it is written to.
         let Some(room) = self.room() else { return Ok(()) };
         let was_full = self.is_full.load(Relaxed);
-        let min = if was_full { room.min.saturating_add(room.min / 8) } else { room.min };
-        let is_full = room.free < min;
+        let DiskRoom { free_bytes: free, free_bytes_min: min, .. } = room;
+        let min = if was_full { min.saturating_add(min / 8) } else { min };
+        let is_full = free < min;
         if is_full != was_full {
             self.is_full.store(is_full, Relaxed);
         }
         if is_full {
-            return Err(Error::DiskFull { path: self.path.clone(), free: room.free, min });
+            return Err(Error::DiskFull { path: self.path.clone(), free, min });
         }
         Ok(())
     }
 
-    fn room(&self) -> Option<Room> {
+    /// None where the file system cannot be asked.
+    pub fn room(&self) -> Option<DiskRoom> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, room)) = *found
             && at.elapsed() < FRESH_FOR
@@ -60,7 +56,8 @@ impl Space {
         let stat = rustix::fs::statvfs(&self.path).ok()?;
         let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
         let min = self.min.unwrap_or(FREE_BYTES_MIN.min(bytes(stat.f_blocks) / SHARE));
-        let room = Room { free: bytes(stat.f_bavail), min };
+        let (size_bytes, free_bytes) = (bytes(stat.f_blocks), bytes(stat.f_bavail));
+        let room = DiskRoom { size_bytes, free_bytes, free_bytes_min: min };
         *found = Some((Instant::now(), room));
         Some(room)
     }
