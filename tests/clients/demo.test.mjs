@@ -35,10 +35,10 @@ describe('moralis (JS) on the demo', () => {
   });
 
   it('finds trades of the collection, and the lowest price among them', async () => {
-    const { raw } = await Moralis.EvmApi.nft.getNFTTrades({ chain, address: demo.nft, toBlock: DEEP, limit: 100 });
-    assert.equal(raw.result.length, 100);
+    const { result } = await Moralis.EvmApi.nft.getNFTTrades({ chain, address: demo.nft, toBlock: DEEP, limit: 100 });
+    assert.equal(result.length, 100);
     const lowest = await Moralis.EvmApi.nft.getNFTLowestPrice({ chain, address: demo.nft, days: 7 });
-    const cheaper = raw.result.filter(({ price }) => BigInt(price) < BigInt(lowest.raw.price));
+    const cheaper = result.filter(({ price }) => BigInt(price.wei) < BigInt(lowest.raw.price));
     assert.deepEqual(cheaper, []);
   });
 

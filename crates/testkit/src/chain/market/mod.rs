@@ -85,11 +85,11 @@ impl Market {
             period,
         };
         let tokens = [
-            token(WRAPPED, "Wrapped Ether", "WETH", 18, 3_200 * MICROS, Some(190)),
+            token(WRAPPED, "Wrapped Ether", "WETH", 18, 3_200 * MICROS, Some(280)),
             token(DOLLAR, "USD Coin", "USDC", 6, MICROS, None),
-            token(river, "River", "RVR", 18, 1_840_000, Some(130)),
-            token(brook, "Brook", "BRK", 6, 72_500, Some(90)),
-            token(delta, "Delta", "DLT", 18, 12_500_000, Some(150)),
+            token(river, "River", "RVR", 18, 1_840_000, Some(200)),
+            token(brook, "Brook", "BRK", 6, 72_500, Some(140)),
+            token(delta, "Delta", "DLT", 18, 12_500_000, Some(230)),
         ];
         let [coin, dollar, river, brook, delta] = &tokens;
         let pools = vec![
@@ -164,12 +164,14 @@ impl MarketPool {
         }
     }
 
-    /// The side whose token is worth less here than it should be: whoever buys it does well.
-    pub fn cheap_side(&self, holdings: &Holdings, number: u64) -> Side {
+    /// The side whose token is worth less here than it should be, so that whoever buys it does well; and whether by much.
+    pub fn cheap_side(&self, holdings: &Holdings, number: u64) -> (Side, bool) {
         let [amount0, amount1] = holdings.reserves();
         let [token0, token1] = &self.tokens;
-        let more_of_first = token0.value(amount0, number) > token1.value(amount1, number);
-        if more_of_first { Side::First } else { Side::Second }
+        let (value0, value1) = (token0.value(amount0, number), token1.value(amount1, number));
+        let (low, high) = (value0.min(value1), value0.max(value1));
+        let is_far = high * U256::from(100) > low * U256::from(101);
+        (if value0 > value1 { Side::First } else { Side::Second }, is_far)
     }
 
     /// Fees are in millionths.

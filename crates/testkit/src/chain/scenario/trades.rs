@@ -50,18 +50,18 @@ fn open(context: &mut ScenarioContext, pool: &MarketPool) -> Plan {
     plan.logs(pool.opening_logs(router, &held))
 }
 
-/// Mostly what is too cheap is bought, so prices go where they should, but not straight.
+/// What is much too cheap is bought, else one or the other: prices go where they should, but not straight.
 fn swap(context: &mut ScenarioContext, place: usize, pool: &MarketPool) -> Plan {
     let Some(held) = context.state.pools.get(place).copied() else {
         return super::plain::transfer(context);
     };
     let router = context.actors.contracts.router;
-    let cheap = pool.cheap_side(&held, context.number);
-    let bought = if context.rng.random_bool(0.7) { cheap } else { cheap.other() };
+    let (cheap, is_far) = pool.cheap_side(&held, context.number);
+    let bought = if is_far || context.rng.random_bool(0.5) { cheap } else { cheap.other() };
     let side = bought.other();
     let [paid_token, token] = side.order(pool.tokens.each_ref().map(|token| token.address));
     let [in_pool, _] = side.order(held.reserves());
-    let paid = in_pool * context.rng.random_range(20..250u128) / 100_000;
+    let paid = in_pool * context.rng.random_range(20..450u128) / 100_000;
     let swap = pool.swap(&held, side, paid);
     let is_unwrapped = token == WRAPPED;
     let receiver = if is_unwrapped { router } else { context.sender };
