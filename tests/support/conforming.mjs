@@ -6,6 +6,7 @@ import net from 'node:net';
 import Ajv from '../clients/node_modules/ajv/dist/2020.js';
 
 const FIRST_FAULTS = 20;
+const CONSOLE = /^\/($|\?|console\/)/;
 const part = (name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
 
 /** Says what is wrong with an answer; nothing where it is as the document says. */
@@ -74,7 +75,8 @@ export async function startConforming(target) {
   const { hostname, port } = new URL(target);
   function hold(request, answer, text) {
     const method = request.method.toLowerCase();
-    if (method === 'options' || method === 'head') return;
+    // The console's own files and session are nobody's interface.
+    if (method === 'options' || method === 'head' || CONSOLE.test(request.url)) return;
     held.checked++;
     const why = wrong(method, request.url.split('?')[0], answer.statusCode, answer.headers['content-type'], text);
     if (why && held.faults.length < FIRST_FAULTS) held.faults.push(`${request.method} ${request.url.slice(0, 160)} ${answer.statusCode}: ${why}`);

@@ -33,12 +33,7 @@ impl Client {
     }
 
     /// The body of an answer that must be a good one.
-    pub async fn get_or_fail(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<Value> {
+    pub async fn ask_ok(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
         let (status, answer) = self.ask(method, path, body).await?;
         ensure!((200..300).contains(&status), "{path}: {status} {answer}");
         Ok(answer)

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 
+/// Of an answer that is not as it should be.
+const SHOWN_CHARS: usize = 120;
+
 /// What the operations are asked about.
 pub struct Subjects {
     pub chain: &'static str,
@@ -35,7 +38,8 @@ pub async fn lines(client: &Client, subjects: &Subjects) -> Result<Vec<String>> 
         let Operation { title, method, path, body, short } = &operation;
         let (status, answer) = client.ask(method.clone(), path, body.as_ref()).await?;
         let said = if status == 200 { short(&answer) } else { text(&answer, "/message") };
-        lines.push(format!("{title}: {status}, {}", said.unwrap_or_else(|| answer.to_string())));
+        let said = said.unwrap_or_else(|| answer.to_string().chars().take(SHOWN_CHARS).collect());
+        lines.push(format!("{title}: {status}, {said}"));
         lines.push(format!("  {}", operation.curl(client)));
     }
     Ok(lines)

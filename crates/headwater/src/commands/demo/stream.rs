@@ -49,12 +49,12 @@ impl DemoStream {
             "chainIds": [format!("{chain_id:#x}")], "includeNativeTxs": true,
             "includeContractLogs": true, "includeInternalTxs": true, "fromBlock": from_block,
         });
-        let stream = client.get_or_fail(Method::PUT, "/streams/evm", Some(&stream)).await?;
+        let stream = client.ask_ok(Method::PUT, "/streams/evm", Some(&stream)).await?;
         let id = stream.get("id").and_then(Value::as_str).context("the stream has no id")?;
         let (path, body) = (format!("/streams/evm/{id}/address"), json!({ "address": address }));
-        client.get_or_fail(Method::POST, &path, Some(&body)).await?;
+        client.ask_ok(Method::POST, &path, Some(&body)).await?;
         until_delivered(client, id).await?;
-        let settings = client.get_or_fail(Method::GET, "/settings", None).await?;
+        let settings = client.ask_ok(Method::GET, "/settings", None).await?;
         let secret = settings.get("secretKey").and_then(Value::as_str).unwrap_or_default();
         Ok(DemoStream { id: id.to_owned(), secret: secret.to_owned(), receiver })
     }
@@ -64,7 +64,7 @@ impl DemoStream {
 async fn until_delivered(client: &Client, id: &str) -> Result<()> {
     let path = format!("/streams/evm/{id}/deliveries?from=1&limit=1");
     for _ in 0..DELIVERY_LOOKS {
-        let page = client.get_or_fail(Method::GET, &path, None).await?;
+        let page = client.ask_ok(Method::GET, &path, None).await?;
         let status = page.pointer("/result/0/status").and_then(Value::as_str);
         if status == Some("delivered") {
             break;
