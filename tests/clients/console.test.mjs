@@ -132,6 +132,22 @@ describe('console', () => {
     assert.equal(await page.getAttribute('#lowest', 'data-wei'), lowest.price);
   });
 
+  it('token: its price, what it was over time, and the pools that say so', async () => {
+    const [now] = await visit(page, `#/demo/token/${demo.token}`, `/erc20/${demo.token}/price`);
+    await page.waitForSelector('.chart .point', { timeout: 60_000 });
+    assert.equal(await page.getAttribute('#price', 'data-usd'), now.usdPriceFormatted);
+    assert.match(await page.textContent('h1'), /River/);
+    assert.match(await page.textContent('.stats'), /% in 24 hours/);
+    assert.deepEqual(await dataset('[aria-label="Pools of this token"] [data-usd]', 'usd'), now.explain.pools.map((pool) => pool.usdPriceFormatted));
+    assert.ok(now.explain.pools.length >= 3);
+    const drawn = await dataset('.chart .point', 'y');
+    assert.ok(drawn.length > 20 && new Set(drawn).size > 10, `${drawn}`);
+    const first = await api(`/api/v2.2/erc20/${demo.token}/price?chain=demo&to_block=${DEEP}`);
+    assert.ok(Math.abs(Math.log(first.usdPrice / Number(drawn.at(-1)))) < 0.2);
+    // Before the pools were opened the API answers 404, which the browser notes by itself.
+    page.complaints = page.complaints.filter((line) => !line.includes('404'));
+  });
+
   it('block and transaction: every stored field, and what proves it', async () => {
     const number = `0x${DEEP.toString(16)}`;
     const rpc = async (method, params) => (await (await fetch(`${demo.url}/demo/${demo.key}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) })).json()).result;
@@ -152,6 +168,15 @@ describe('console', () => {
     assert.equal(await page.textContent('[aria-label="Transaction"] tr[data-field="value"] .badge'), 'root');
     assert.equal(await page.textContent('[aria-label="Transaction"] tr[data-field="from"] .badge'), status.proven.includes('senders') ? 'recovery' : 'recovery, sampled');
     assert.equal(await page.locator('.log').count(), receipt.logs.length);
+  });
+
+  it('stream of the demo: what was delivered to the receiver inside of it', async () => {
+    await visit(page, `#/streams/${demo.stream}`, `/streams/evm/${demo.stream}/deliveries`);
+    await page.waitForSelector('tr[data-sequence][data-status="delivered"]');
+    const { result } = await api(`/streams/evm/${demo.stream}/deliveries?from=1&limit=1`);
+    await page.click('button[aria-label="Payload of delivery ' + (await dataset('tr[data-sequence]', 'sequence')).at(-1) + '"]');
+    assert.equal(JSON.parse(await page.textContent('pre[aria-label^="Payload"]')).streamId, result[0].payload.streamId);
+    assert.equal(await page.locator('tr[data-status="failed"], tr[data-status="retrying"]').count(), 0);
   });
 
   it('streams: create one, see a delivery arrive, fail, and arrive by replay', async () => {
@@ -243,7 +268,7 @@ describe('console', () => {
   });
 
   const places = () => ({
-    overview: '#/', wallet: `#/demo/wallet/${demo.exchange}?to_block=${DEEP}`, wallets: '#/demo/wallet', collection: `#/demo/nft/${demo.nft}`, 'token, none': '#/demo/token', blocks: '#/demo/block', block: `#/demo/block/${DEEP}`,
+    overview: '#/', wallet: `#/demo/wallet/${demo.exchange}?to_block=${DEEP}`, wallets: '#/demo/wallet', collection: `#/demo/nft/${demo.nft}`, token: `#/demo/token/${demo.token}`, 'token, none': '#/demo/token', blocks: '#/demo/block', block: `#/demo/block/${DEEP}`,
     streams: '#/streams', stream: `#/streams/${demo.stream}`, 'new stream': '#/streams/new', keys: '#/keys', reference: '#/reference',
   });
 
@@ -261,7 +286,8 @@ describe('console', () => {
         assert.deepEqual(await seriousFaults(reader), [], `${name}, ${colorScheme}`);
         assert.equal(await overflow(reader), 0, `${name}, ${colorScheme}`);
       }
-      assert.deepEqual(reader.complaints, []);
+      // The token has no price before its pools were opened.
+      assert.deepEqual(reader.complaints.filter((line) => !(line.includes('404') && line.includes('/erc20/'))), []);
       await reader.context().close();
     }
   });

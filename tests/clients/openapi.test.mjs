@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { startConforming } from '../support/conforming.mjs';
+import { startConforming, takeHeld } from '../support/conforming.mjs';
 import { startDemo } from '../support/processes.mjs';
 
 const run = promisify(execFile);
@@ -71,7 +71,26 @@ describe('generated clients', () => {
   });
 
   it('every answer that they got is as the document says', () => {
-    assert.deepEqual(conforming.state.faults, []);
-    assert.ok(conforming.state.checked >= 12, `${conforming.state.checked}`);
+    const { faults, checked } = takeHeld();
+    assert.deepEqual(faults, []);
+    assert.ok(checked >= 12, `${checked}`);
+  });
+
+  it('a process that got another answer than the document says ends with a failure', async () => {
+    const script = `
+      import http from 'node:http';
+      import { startConforming } from '${here}../support/conforming.mjs';
+      const book = await (await fetch('${demo.url}/openapi.json')).text(), answers = { '/openapi.json': book, '/health/live': process.argv[1] };
+      const server = http.createServer((request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end(answers[request.url])).listen(0, '127.0.0.1');
+      await new Promise((done) => server.on('listening', done));
+      const { url } = await startConforming('http://127.0.0.1:' + server.address().port);
+      await (await fetch(url + '/health/live')).text();
+      setImmediate(() => process.exit());`;
+    const ended = (answer) => run(process.execPath, ['--input-type=module', '-e', script, answer]).then(({ stderr }) => [0, stderr], ({ code, stderr }) => [code, stderr]);
+    const good = await (await fetch(`${demo.url}/health/live`)).text();
+    assert.deepEqual(await ended(good), [0, '1 answers held against /openapi.json, 0 not as it says\n']);
+    const [code, told] = await ended('{"status":7}');
+    assert.equal(code, 1);
+    assert.match(told, /not as \/openapi\.json says: GET \/health\/live 200: /);
   });
 });

@@ -7,8 +7,10 @@ import { chromium } from '../clients/node_modules/playwright-core/index.mjs';
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const require = createRequire(import.meta.url);
 
-/** Debian's chromium, or what `CHROMIUM` names; none where there is none. */
-export const chromiumBinary = () => [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => file && fs.existsSync(file));
+const canRun = (file) => { try { fs.accessSync(file, fs.constants.X_OK); return true; } catch { return false; } };
+
+/** Debian's chromium, or what `CHROMIUM` names; none where there is none that can be run. */
+export const chromiumBinary = () => [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => file && canRun(file));
 
 /** With a profile of its own, which goes with it. */
 export const openBrowser = () => chromium.launch({ executablePath: chromiumBinary(), headless: true, args: FLAGS });

@@ -24,7 +24,7 @@ export async function rpcAll(url, calls) {
 
 /** JSON whose large integers stay exact: they become BigInt, like every other integer. */
 export function parseExact(text) {
-  const quoted = text.replace(/("(?:[^"\\]|\\.)*")|(-?\d+)(?=\s*[,}\]])/g, (all, string) => string ?? `"\\u0000${all}"`);
+  const quoted = text.replace(/("(?:[^"\\]|\\.)*")|-?\d[\d.eE+-]*/g, (all, string) => string ?? (/^-?\d+$/.test(all) ? `"\\u0000${all}"` : all));
   return JSON.parse(quoted, (_, value) => (typeof value === 'string' && value.startsWith('\u0000') ? BigInt(value.slice(1)) : value));
 }
 

@@ -6,6 +6,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startConforming } from './conforming.mjs';
 import { rpc } from './http.mjs';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -79,6 +80,13 @@ export async function startAnvil(name, args = []) {
   return { url, ws: `ws://127.0.0.1:${port}`, child, stop: () => stop(child) };
 }
 
+/** Clients talk to the server by way of what holds its answers against /openapi.json. */
+async function held(url, child) {
+  const between = await startConforming(url);
+  child.ended.then(() => between.stop());
+  return between.url;
+}
+
 /** headwater following `nodes` ([url, …]); give `data` to go on with a folder that is there already. */
 export async function startHeadwater(name, nodes, { data, env = {}, args = [] } = {}) {
   const folder = data ?? emptyFolder(name);
@@ -91,7 +99,7 @@ export async function startHeadwater(name, nodes, { data, env = {}, args = [] } 
     lines.on('line', (line) => { const found = /listens on (http:\S+)/.exec(line); if (found) done(found[1]); });
     child.ended.then(({ code }) => fail(new Error(`headwater ended with ${code}, see ${folder}.headwater.log`)));
   });
-  return { url, key: KEY, data: folder, child, stop: () => stop(child) };
+  return { url: await held(url, child), key: KEY, data: folder, child, stop: () => stop(child) };
 }
 
 /** Waits until headwater has exactly what the node has: same head, no gap below it, and `reverted` blocks counted, which comes after the commit. */
@@ -118,7 +126,7 @@ export async function startDemo(args = []) {
   });
   const found = (pattern) => pattern.exec(printed)?.[1];
   return {
-    url: found(/data host +(http:\/\/[^/\s]+)/), key: found(/API key +(\S+)/), exchange: found(/v2\.2\/(0x[0-9a-f]{40})\?/), inner: found(/v2\.2\/(0x[0-9a-f]{40})\?chain=demo&include/),
-    nft: found(/nft\/(0x[0-9a-f]{40})\/trades/), stream: found(/streams\/evm\/([0-9a-f-]{36})\/deliveries/), child, stop: () => stop(child),
+    url: found(/data host +(http:\/\/[^/\s]+)/), key: found(/API key +(\S+)/), exchange: found(/v2\.2\/(0x[0-9a-f]{40})\?/), inner: found(/v2\.2\/(0x[0-9a-f]{40})\?chain=\w+&include/),
+    nft: found(/nft\/(0x[0-9a-f]{40})\/trades/), token: found(/erc20\/(0x[0-9a-f]{40})\/price/), stream: found(/streams\/evm\/([0-9a-f-]{36})\/deliveries/), printed, child, stop: () => stop(child),
   };
 }

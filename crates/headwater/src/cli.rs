@@ -131,6 +131,36 @@ pub struct DemoArgs {
     /// Seed of the simulated chain: the same seed gives the same history
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// The chain to pass for: the official SDKs accept no chain that they do not know
+    #[arg(long = "as", value_enum, default_value_t = DemoChain::Demo, value_name = "CHAIN")]
+    pub served_as: DemoChain,
+    /// The same answers every time: the chain begins on 2026-01-01 and gets no new blocks
+    #[arg(long)]
+    pub fixed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum DemoChain {
+    /// A chain of its own, 1337
+    Demo,
+    /// Ethereum's name and id, 1
+    Eth,
+}
+
+impl DemoChain {
+    pub fn slug(self) -> &'static str {
+        match self {
+            DemoChain::Demo => "demo",
+            DemoChain::Eth => "eth",
+        }
+    }
+
+    pub fn id(self) -> u64 {
+        match self {
+            DemoChain::Demo => 1337,
+            DemoChain::Eth => 1,
+        }
+    }
 }
 
 #[derive(Args, Clone)]

@@ -22,7 +22,9 @@ Examples:
 pub const DEMO: &str = "\
 Examples:
   headwater demo
-  headwater demo --listen 127.0.0.1:9000 --blocks 2000 --seed 7";
+  headwater demo --listen 127.0.0.1:9000 --blocks 2000 --seed 7
+  headwater demo --as eth                                   for the official SDKs
+  headwater demo --as eth --fixed                           as docs/operations has it";
 
 pub const SERVE: &str = "\
 Examples:

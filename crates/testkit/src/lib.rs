@@ -26,9 +26,9 @@ mod strangers;
 
 pub use chain::{
     AccessListItem, Account, AccountChange, Actors, BlockRef, Contracts, Deposit, Envelope,
-    ExpectedSale, ExpectedWallet, Fork, Frame, FrameError, FrameKind, Header, Kind, Move, Reorg,
-    Sale, SharedChain, SignedAuthorization, SimBlock, SimChain, SimConfig, SimTx, TxType, Unsigned,
-    Venue, Wallet, WalletRow, Withdrawal, read, shared, write,
+    ExpectedSale, ExpectedWallet, Fork, Frame, FrameError, FrameKind, Header, Holdings, Kind,
+    Market, MarketToken, Move, Reorg, Sale, SharedChain, SignedAuthorization, SimBlock, SimChain,
+    SimConfig, SimTx, TxType, Unsigned, Venue, Wallet, WalletRow, Withdrawal, read, shared, write,
 };
 pub use node::{Fault, Faults, Rule, RuleId, SimNode, Tamper};
 pub use rounds::rounds;

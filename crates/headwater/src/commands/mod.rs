@@ -7,7 +7,6 @@ pub mod completions;
 pub mod config;
 pub mod copy;
 pub mod demo;
-mod demo_stream;
 pub mod digest;
 pub mod doctor;
 pub mod import;

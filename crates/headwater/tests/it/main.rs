@@ -44,6 +44,7 @@ mod nft_simulated;
 mod openapi;
 mod operating;
 mod paging;
+mod prices_simulated;
 mod readiness;
 mod redecode;
 mod repeats;

@@ -3,6 +3,7 @@
 //! Everything is derived from the seed. Wallet 0 is the busiest (an exchange), the last one the
 //! quietest. Contracts here have no code; scenarios say what they do.
 
+use super::market::Market;
 use alloy_primitives::{Address, B256, Keccak256, keccak256};
 use rand::{Rng, rngs::StdRng};
 use secp256k1::{SECP256K1, SecretKey};
@@ -34,6 +35,8 @@ pub struct Contracts {
 pub struct Actors {
     pub wallets: Vec<Wallet>,
     pub contracts: Contracts,
+    /// What is traded for what.
+    pub market: Market,
     /// Plain addresses that never sign and are never the target of a transaction.
     pub internal_only: [Address; 3],
     pub miners: [Address; 3],
@@ -47,6 +50,7 @@ impl Actors {
     pub fn new(seed: u64, wallets: usize) -> Self {
         let at = |what: &str| Address::from_word(derive(seed, what, 0));
         let nth = |what: &str, n: u64| Address::from_word(derive(seed, what, n));
+        let tokens = std::array::from_fn(|n| nth("token", n as u64));
         Self {
             wallets: (0..wallets.max(8) as u64).map(|n| wallet(seed, n)).collect(),
             contracts: Contracts {
@@ -58,9 +62,10 @@ impl Actors {
                 proxy: at("proxy"),
                 implementation: at("implementation"),
                 lent_code: at("library"),
-                tokens: std::array::from_fn(|n| nth("token", n as u64)),
+                tokens,
                 nft: at("nft"),
             },
+            market: Market::new(tokens),
             internal_only: std::array::from_fn(|n| nth("internal-only", n as u64)),
             miners: std::array::from_fn(|n| nth("miner", n as u64)),
             validators: std::array::from_fn(|n| nth("validator", n as u64)),

@@ -1,8 +1,8 @@
 //! A finished block: header, transactions with effects, withdrawals, account changes, rendered text.
 
 use super::{
-    fork::Fork, header::Header, rlp::list_length, state::AccountChange, transaction::SimTx,
-    withdrawal::Withdrawal,
+    fork::Fork, header::Header, market::Holdings, rlp::list_length, state::AccountChange,
+    transaction::SimTx, withdrawal::Withdrawal,
 };
 use crate::render::Text;
 use alloy_primitives::{Address, B256};
@@ -15,6 +15,8 @@ pub struct SimBlock {
     pub withdrawals: Vec<Withdrawal>,
     /// Every account the block touched, before and after.
     pub changes: Vec<AccountChange>,
+    /// What the market's pools hold after it, in their order; those that are open.
+    pub pools: Vec<Holdings>,
     /// Bytes of the whole block in RLP.
     pub size: usize,
     pub(crate) text: Text,
@@ -24,6 +26,7 @@ pub struct SimBlock {
 pub(super) struct BlockEffects {
     pub withdrawals: Vec<Withdrawal>,
     pub changes: Vec<AccountChange>,
+    pub pools: Vec<Holdings>,
 }
 
 impl SimBlock {
@@ -34,9 +37,9 @@ impl SimBlock {
         keep_text: bool,
     ) -> Self {
         let hash = header.hash();
-        let BlockEffects { withdrawals, changes } = effects;
+        let BlockEffects { withdrawals, changes, pools } = effects;
         let size = rlp_size(&header, &txs, &withdrawals);
-        Self { header, hash, txs, withdrawals, changes, size, text: Text::new(keep_text) }
+        Self { header, hash, txs, withdrawals, changes, pools, size, text: Text::new(keep_text) }
     }
 
     pub fn number(&self) -> u64 {

@@ -49,6 +49,9 @@ impl<'a> BlockBuilder<'a> {
             // The first transaction walks through all kinds and shapes, so even a thin chain has them.
             if place == first {
                 self.add_new(Kind::nth(self.number), Shape::nth(self.number));
+            } else if place <= first + self.config.pool_trades_per_block {
+                let shape = Shape::pick(&mut self.rng);
+                self.add_new(Kind::PoolTrade, shape);
             } else if place + self.config.nft_sales_per_block >= self.config.txs_per_block {
                 let shape = Shape::pick(&mut self.rng);
                 self.add_new(Kind::NftSale, shape);
@@ -102,6 +105,7 @@ impl<'a> BlockBuilder<'a> {
             state: self.state,
             sender: signer.address,
             nonce,
+            number: self.number,
             recent: &self.recent,
         });
         let (shape, blobs) = self.allowed_shape(shape, &plan);

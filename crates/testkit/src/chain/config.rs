@@ -19,6 +19,8 @@ pub struct SimConfig {
     /// So many of the transactions, but never the first of a block, are sales of the NFT contract's
     /// tokens on marketplaces that stand where Ethereum has them.
     pub nft_sales_per_block: usize,
+    /// So many others are trades in pools of exchanges that stand where Ethereum has them.
+    pub pool_trades_per_block: usize,
     /// The rules of all its blocks.
     pub fork: Fork,
     /// As chains of the OP stack are: every block opens with a deposit that nobody signed, and has another
@@ -45,6 +47,7 @@ impl Default for SimConfig {
             wallets: 100,
             withdrawals_per_block: 2,
             nft_sales_per_block: 0,
+            pool_trades_per_block: 0,
             fork: Fork::default(),
             op_stack: false,
             state_proofs: false,

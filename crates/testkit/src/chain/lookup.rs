@@ -1,6 +1,6 @@
 //! Questions a node can answer about the chain: blocks, transactions, accounts, rendered JSON.
 
-use super::{Account, Actors, SimBlock, SimChain, SimConfig, state_trie};
+use super::{Account, Actors, Holdings, SimBlock, SimChain, SimConfig, state_trie};
 use alloy_primitives::{Address, B256};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -95,6 +95,13 @@ impl SimChain {
         let until = steps.partition_point(|(changed_in, _)| *changed_in <= number);
         let last = until.checked_sub(1).and_then(|place| steps.get(place));
         last.map(|(_, account)| *account).unwrap_or_default()
+    }
+
+    /// What the market's pools held after that canonical block; those that were open.
+    pub fn pools_at(&self, number: u64) -> Vec<(Address, Holdings)> {
+        let held = self.block(number).map(|block| block.pools.clone()).unwrap_or_default();
+        let pools = self.actors.market.pools.iter().map(|pool| pool.address);
+        pools.zip(held).collect()
     }
 
     /// The nodes from the state root of that canonical block to an account, or as far as they lead.

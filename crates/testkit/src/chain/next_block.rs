@@ -60,7 +60,8 @@ pub(super) fn next_block(
     };
     builder.fill(dropped);
     let withdrawals = withdraw(&mut builder);
-    let effects = BlockEffects { withdrawals, changes: builder.state.take_changes() };
+    let changes = builder.state.take_changes();
+    let effects = BlockEffects { withdrawals, changes, pools: builder.state.pools.clone() };
     let header = seal::header(&mut builder, parent, &fees, &effects);
     SimBlock::seal(header, builder.txs, effects, origin.config.keep_text)
 }

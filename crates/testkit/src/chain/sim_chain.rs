@@ -4,6 +4,7 @@ use super::{
     SimConfig,
     actors::Actors,
     block::{BlockEffects, SimBlock},
+    market::WRAPPED,
     next_block::{Origin, next_block},
     seal,
     state::{Account, State},
@@ -50,7 +51,12 @@ impl SimChain {
         let actors = Actors::new(config.seed, config.wallets);
         let mut state = State::default();
         fund(&mut state, &actors);
-        let effects = BlockEffects { withdrawals: Vec::new(), changes: state.take_changes() };
+        if config.pool_trades_per_block > 0 {
+            // Whoever unwraps coins gets some that others wrapped before the chain began.
+            state.credit(WRAPPED, WALLET_START);
+        }
+        let changes = state.take_changes();
+        let effects = BlockEffects { withdrawals: Vec::new(), changes, pools: Vec::new() };
         let header = seal::genesis(&config, &effects.changes);
         let genesis = SimBlock::seal(header, Vec::new(), effects, config.keep_text);
         let genesis = Arc::new(genesis);
@@ -69,6 +75,11 @@ impl SimChain {
         };
         chain.push(genesis);
         chain
+    }
+
+    /// Seconds from one block to the next, from now on.
+    pub fn set_block_time(&mut self, block_time_s: u64) {
+        self.config.block_time_s = block_time_s;
     }
 
     /// Appends `count` blocks and announces each to subscribers.
@@ -98,6 +109,7 @@ impl SimChain {
         }
         if let Some(head) = self.blocks.last() {
             self.head = head.clone();
+            self.state.pools.clone_from(&head.pools);
         }
         self.dropped = dropped.iter().flat_map(|block| block.txs.iter().cloned()).collect();
         self.branch += 1;

@@ -3,6 +3,7 @@
 //! A block's changes are collected while it is built, handed out by `take_changes`, and can be taken
 //! back by `undo`: that is all a reorg needs.
 
+use super::market::Holdings;
 use alloy_primitives::{Address, map::HashMap};
 
 /// Amounts are wei. The whole simulated supply fits in 128 bits with room to spare.
@@ -32,6 +33,8 @@ pub struct Move {
 pub(crate) struct State {
     accounts: HashMap<Address, Account>,
     before: HashMap<Address, Account>,
+    /// What the market's pools hold, in their order; those that are open.
+    pub pools: Vec<Holdings>,
 }
 
 impl State {

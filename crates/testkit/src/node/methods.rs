@@ -2,6 +2,7 @@
 
 use super::{
     call::{Call, Reply},
+    contracts,
     logs::logs,
     node_view::NodeView,
 };
@@ -20,7 +21,8 @@ pub(super) fn answer(view: &NodeView, call: &Call) -> Reply {
         "eth_syncing" => Reply::value(json!(false)),
         "eth_blockNumber" => Reply::quantity(view.head().into()),
         "eth_gasPrice" => Reply::quantity(view.chain.head().base_fee() + 1_000_000_000),
-        "eth_call" | "eth_getCode" => Reply::value(json!("0x")),
+        "eth_call" => contracts::call(view, call),
+        "eth_getCode" => Reply::value(json!("0x")),
         "eth_getBlockByNumber" | "eth_getBlockByHash" => {
             known(call, block().map(|b| b.block_json(call.flag(1))))
         }

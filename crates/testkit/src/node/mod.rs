@@ -4,6 +4,7 @@
 //! reads from it.
 
 mod call;
+mod contracts;
 mod edit;
 mod faults;
 mod http;

@@ -13,6 +13,8 @@ mod json;
 #[cfg(test)]
 mod ledger;
 #[cfg(test)]
+mod market;
+#[cfg(test)]
 mod node;
 #[cfg(test)]
 mod rebuild;

@@ -10,6 +10,7 @@ mod plain;
 mod proxies;
 mod sales;
 mod tokens;
+mod trades;
 
 use super::{
     actors::Actors,
@@ -42,6 +43,8 @@ pub enum Kind {
     Proxy,
     /// Only where the configuration asks for sales.
     NftSale,
+    /// Only where the configuration asks for trades.
+    PoolTrade,
     /// Only on chains of the OP stack.
     Deposit,
 }
@@ -107,8 +110,10 @@ impl Kind {
     }
 
     pub(super) fn plan(self, context: &mut ScenarioContext) -> Plan {
-        if self == Self::NftSale {
-            return sales::sale(context);
+        match self {
+            Self::NftSale => return sales::sale(context),
+            Self::PoolTrade => return trades::trade(context),
+            _ => {}
         }
         let author = ALL.iter().find(|(kind, ..)| *kind == self).map(|(.., author)| *author);
         author.unwrap_or(plain::transfer)(context)
@@ -143,6 +148,11 @@ impl Plan {
         self
     }
 
+    pub fn logs(mut self, logs: impl IntoIterator<Item = Log>) -> Self {
+        self.logs.extend(logs);
+        self
+    }
+
     pub fn succeeds(&self) -> bool {
         self.root.error.is_none()
     }
@@ -155,6 +165,8 @@ pub(crate) struct ScenarioContext<'a> {
     pub state: &'a mut State,
     pub sender: Address,
     pub nonce: u64,
+    /// Of the block that is built.
+    pub number: u64,
     /// Contracts made by transactions of the parent block.
     pub recent: &'a [Address],
 }

@@ -8,7 +8,7 @@ use rand::Rng;
 pub const TRANSFER: B256 =
     b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 const APPROVAL: B256 = b256!("8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925");
-const DEPOSIT: B256 = b256!("e1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c");
+pub const DEPOSIT: B256 = b256!("e1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c");
 
 pub fn token_transfer(context: &mut ScenarioContext) -> Plan {
     let token = any_token(context);
@@ -18,7 +18,7 @@ pub fn token_transfer(context: &mut ScenarioContext) -> Plan {
     input.extend(to.into_word());
     input.extend(U256::from(amount).to_be_bytes::<32>());
     let root = Frame::call(from, token, 0).input(input).output(one()).gas(28_000);
-    Plan::call(root).log(erc20_transfer(token, from, to, amount))
+    Plan::call(root).log(erc20_transfer(token, from, to, amount.into()))
 }
 
 pub fn nft_transfer(context: &mut ScenarioContext) -> Plan {
@@ -44,13 +44,13 @@ pub fn swap(context: &mut ScenarioContext) -> Plan {
     Plan::call(root.child(inner))
         .log(Log::new_unchecked(wrapped, deposit, word(value)))
         .log(Log::new_unchecked(token, approval, word(u128::from(amount))))
-        .log(erc20_transfer(token, router, context.sender, amount))
+        .log(erc20_transfer(token, router, context.sender, amount.into()))
         .log(Log::new_unchecked(router, vec![], context.call_data(1)))
 }
 
-fn erc20_transfer(token: Address, from: Address, to: Address, amount: u64) -> Log {
+pub fn erc20_transfer(token: Address, from: Address, to: Address, amount: u128) -> Log {
     let topics = vec![TRANSFER, from.into_word(), to.into_word()];
-    Log::new_unchecked(token, topics, word(u128::from(amount)))
+    Log::new_unchecked(token, topics, word(amount))
 }
 
 fn any_token(context: &mut ScenarioContext) -> Address {
@@ -62,7 +62,7 @@ fn any_token(context: &mut ScenarioContext) -> Address {
     }
 }
 
-fn word(n: u128) -> Bytes {
+pub fn word(n: u128) -> Bytes {
     U256::from(n).to_be_bytes::<32>().into()
 }
 
