@@ -9,7 +9,7 @@ use testkit::{SharedChain, SimConfig, SimNode, read, shared, write};
 
 use super::demo_stream::{DemoStream, Watch};
 use super::signals::stop_asked;
-use crate::cli::DemoArgs;
+use crate::cli::{DemoArgs, Role};
 use crate::config::{ChainSection, Flags, Settings};
 use crate::server::Server;
 use crate::{say, telemetry};
@@ -46,7 +46,7 @@ async fn demo(args: &DemoArgs, folder: &std::path::Path) -> Result<()> {
     let settings = settings(args, folder, &node, &key)?;
     telemetry::logs(&settings.log)?;
     let stop = stop_asked()?;
-    let server = Server::start(&settings, true).await?;
+    let server = Server::start(&settings, Role::All).await?;
     wait_until_filled(&server).await;
     let address = server.addresses.first().context("no listener")?;
     let url = format!("http://{address}");
@@ -97,10 +97,10 @@ fn settings(
 /// The history is short: a second or so. Whatever is missing after that fills in while we talk.
 async fn wait_until_filled(server: &Server) {
     for _ in 0..60 {
-        let done = server.ingests.iter().all(|ingest| {
-            let now = ingest.progress.snapshot();
-            now.blocks_applied > 0 && now.blocks_applied > now.node_head
-        });
+        let running = server.ingests.iter().filter_map(|slot| slot.running());
+        let done = running
+            .map(|ingest| ingest.progress.snapshot())
+            .all(|now| now.blocks_applied > 0 && now.blocks_applied > now.node_head);
         if done {
             return;
         }

@@ -24,6 +24,7 @@ mod tls;
 mod write;
 
 pub use erased::{Store, View};
+pub use lease::Term;
 pub use prepare::{PgBlock, prepare};
 pub use read::BlockParts;
 pub use store::not_offered;

@@ -22,7 +22,7 @@ use super::running::Running;
 use super::schedule::Outcome;
 use super::shared::{Shared, lock};
 use super::writer::AttemptWriter;
-use super::{first_attempts, queue_metrics, retries};
+use super::{claims, first_attempts, queue_metrics, retries};
 use crate::clock::now_ms;
 use crate::payload::test_body;
 use crate::signature::Secrets;
@@ -60,6 +60,7 @@ impl Deliverer {
             poster: Poster::new(guard, lookup).map_err(DeliveryError::Config)?,
             limits: Limits::new(&config),
             writer: AttemptWriter::start(store.clone(), retry_wake.clone(), tasks.clone()),
+            sender: random_id(),
             store,
             config,
             directory,
@@ -73,9 +74,12 @@ impl Deliverer {
             running: Running::default(),
             tasks,
         });
-        for stream in shared.directory.sending() {
-            first_attempts::wake(&shared, stream);
+        if !shared.store.is_shared() {
+            for stream in shared.directory.sending() {
+                first_attempts::wake(&shared, stream);
+            }
         }
+        claims::start(&shared);
         tokio::spawn(retries::keep(shared.clone()));
         tokio::spawn(queue_metrics::keep(shared.clone()));
         Ok(Arc::new(Deliverer { shared }))
@@ -103,7 +107,10 @@ impl Deliverer {
             let mut lanes = lock(&self.shared.lanes);
             let lane = lanes.entry(stream).or_default();
             lane.last_seq = lane.last_seq.max(Some(seq));
-            lane.handed_over.extend(self.shared.hand_over.take(queued));
+            // Whoever is at the stream reads it.
+            if lane.is_ours() || !self.shared.store.is_shared() {
+                lane.handed_over.extend(self.shared.hand_over.take(queued));
+            }
         }
         streams.sort_unstable();
         streams.dedup();
@@ -208,6 +215,8 @@ impl Deliverer {
         let ended = async {
             shared.running.ended().await;
             shared.writer.flush().await;
+            // Others need not wait for the claims to run out.
+            let _ = shared.store.release_claims(&shared.sender).await;
         };
         if tokio::time::timeout(longest + STORE_RESULTS_MAX, ended).await.is_err() {
             tracing::warn!("webhooks were still under way at the end; some will be sent again");

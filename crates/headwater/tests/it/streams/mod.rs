@@ -3,7 +3,7 @@
 mod bad_input;
 mod late_traces;
 mod nothing_lost;
-mod owner;
-mod receiver;
+pub mod owner;
+pub mod receiver;
 mod retractions;
-mod truth;
+pub mod truth;
