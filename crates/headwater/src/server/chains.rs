@@ -99,7 +99,7 @@ impl IngestPlace<'_> {
             decode: ingest::decoder_of(&of),
             retain_blocks,
         };
-        IngestSlot::new(chain.clone(), pool.clone(), from_block, Box::new(options))
+        IngestSlot::new(chain.clone(), pool.clone(), Box::new(options))
     }
 }
 

@@ -22,14 +22,13 @@ type OptionsFn = Box<dyn Fn() -> ingest::Options + Send + Sync>;
 pub struct IngestSlot {
     pub chain: Arc<Chain>,
     pub pool: Arc<Pool>,
-    pub from_block: u64,
     options: OptionsFn,
     running: RwLock<Option<Arc<ChainIngest>>>,
 }
 
 impl IngestSlot {
-    pub fn new(chain: Arc<Chain>, pool: Arc<Pool>, from_block: u64, options: OptionsFn) -> Self {
-        IngestSlot { chain, pool, from_block, options, running: RwLock::default() }
+    pub fn new(chain: Arc<Chain>, pool: Arc<Pool>, options: OptionsFn) -> Self {
+        IngestSlot { chain, pool, options, running: RwLock::default() }
     }
 
     /// None while another process reads the chain.

@@ -13,7 +13,8 @@ use super::shared::{Lane, Shared, lock};
 
 const CLAIMING: &str = "claiming of streams to send from";
 const RENEWING: &str = "renewing of claims";
-const AT_ONCE: usize = 64;
+/// Few, so that others get some.
+const AT_ONCE: usize = 8;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const RENEW_EVERY: Duration = Duration::from_secs(2);
 /// Shorter than the claim is: whoever acts by it ends before another begins.

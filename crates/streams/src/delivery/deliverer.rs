@@ -20,7 +20,7 @@ use super::limits::Limits;
 use super::post::{Post, Poster};
 use super::running::Running;
 use super::schedule::Outcome;
-use super::shared::{Shared, lock};
+use super::shared::{Lane, Shared, lock};
 use super::writer::AttemptWriter;
 use super::{claims, first_attempts, queue_metrics, retries};
 use crate::clock::now_ms;
@@ -101,16 +101,19 @@ impl Deliverer {
     /// The same for deliveries that were stored just now, in the order of their numbers.
     pub fn hand_over(&self, queued: Vec<QueuedDelivery>) {
         let mut streams = Vec::new();
+        let has_others = self.shared.store.is_shared();
         for queued in queued {
             let (stream, seq) = (queued.delivery.stream, queued.delivery.seq);
-            streams.push(stream);
             let mut lanes = lock(&self.shared.lanes);
+            // What no sender is at, all senders are told of by the store: whoever is free takes it.
+            let is_new = has_others && !lanes.get(&stream).is_some_and(Lane::is_ours);
+            if is_new {
+                continue;
+            }
+            streams.push(stream);
             let lane = lanes.entry(stream).or_default();
             lane.last_seq = lane.last_seq.max(Some(seq));
-            // Whoever is at the stream reads it.
-            if lane.is_ours() || !self.shared.store.is_shared() {
-                lane.handed_over.extend(self.shared.hand_over.take(queued));
-            }
+            lane.handed_over.extend(self.shared.hand_over.take(queued));
         }
         streams.sort_unstable();
         streams.dedup();

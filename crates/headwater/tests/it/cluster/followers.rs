@@ -1,6 +1,7 @@
 //! Two processes that read one chain: one does, the other takes over when it dies or hangs, and what is stored in the end
 //! is what one undisturbed process would have stored.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
@@ -37,7 +38,7 @@ async fn grow_for(chain: &SharedChain, random: &mut StdRng, time: Duration) {
 }
 
 /// Until the process that is left has the chain's head.
-async fn until_followed(chain: &SharedChain, server: &Server) {
+pub async fn until_followed(chain: &SharedChain, server: &Server) {
     let (number, hash) = head(chain);
     Client::new(server.url()).until_indexed(SLUG, number, &hash).await;
 }
@@ -95,18 +96,22 @@ async fn whoever_dies_or_hangs_is_followed_by_another_and_nothing_is_doubled() {
     until("another reads the chain", || leads(&standby)).await;
     assert!(!standby.log().contains("panicked"), "{}", standby.log());
     assert!(standby.terminate().success());
-    let config = folder.path().join("database.toml");
-    let data = folder.path().join("files");
-    let text = format!("[store]\npath = \"{}\"\nurl = \"{}\"\n", data.display(), cluster.url);
-    std::fs::write(&config, text).unwrap();
-    let config = config.to_str().unwrap();
-    let checked = run_well(["check", "--config", config]);
-    assert!(checked.contains("everything holds"), "{checked}");
-    let digest = run_well(["digest", "--config", config, "--chain", CHAIN]);
+    let digest = digest_of(folder.path(), &cluster.url);
     let calm = folder.path().join("calm");
     let server = serve(&calm, &node.url()).start();
     until_followed(&chain, &server).await;
     assert!(server.terminate().success());
     let undisturbed = run_well(["digest", "--chain", CHAIN, "--data", calm.to_str().unwrap()]);
     assert_eq!(digest, undisturbed);
+}
+
+/// Of what is in the database, of which everything must hold.
+pub fn digest_of(folder: &Path, url: &str) -> String {
+    let (config, data) = (folder.join("database.toml"), folder.join("files"));
+    let text = format!("[store]\npath = \"{}\"\nurl = \"{url}\"\n", data.display());
+    std::fs::write(&config, text).unwrap();
+    let config = config.to_str().unwrap();
+    let checked = run_well(["check", "--config", config]);
+    assert!(checked.contains("everything holds"), "{checked}");
+    run_well(["digest", "--config", config, "--chain", CHAIN])
 }

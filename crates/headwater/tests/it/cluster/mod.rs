@@ -2,6 +2,11 @@
 //! hang.
 
 mod followers;
+mod load;
 mod members;
+mod pg_server;
+mod restore;
 mod roles;
 mod senders;
+mod units;
+mod whole;

@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::json;
 use testkit::{SharedChain, SimConfig, SimNode, read, shared, write};
 
-use super::members::{Cluster, asked};
+use super::members::{Cluster, asked, until};
 use crate::client::Client;
 use crate::postgres_process::PostgresProcess;
 use crate::process::Server;
@@ -37,7 +37,7 @@ fn size() -> Size {
     }
 }
 
-async fn create(api: &Server, receiver: &WebhookReceiver, one: &Watched) {
+pub async fn create(api: &Server, receiver: &WebhookReceiver, one: &Watched) {
     let body = json!({
         "webhookUrl": receiver.url(&one.name), "description": one.name, "tag": one.name,
         "chainIds": ["0x539"], "includeNativeTxs": true, "includeContractLogs": one.logs,
@@ -58,7 +58,7 @@ async fn activate(api: &Server) {
     }
 }
 
-fn watched(chain: &SharedChain, count: usize) -> Vec<Watched> {
+pub fn watched(chain: &SharedChain, count: usize) -> Vec<Watched> {
     let wallets = read(chain).wallets();
     let one = |number: usize| Watched {
         name: format!("stream-{number}"),
@@ -73,7 +73,7 @@ fn watched(chain: &SharedChain, count: usize) -> Vec<Watched> {
 }
 
 /// Never so deep that a confirmed block goes.
-fn grow(chain: &SharedChain, random: &mut StdRng) {
+pub fn grow(chain: &SharedChain, random: &mut StdRng) {
     let mut chain = write(chain);
     if random.random_bool(0.1) {
         let depth = random.random_range(1..=10);
@@ -84,7 +84,7 @@ fn grow(chain: &SharedChain, random: &mut StdRng) {
 }
 
 /// Until it was told exactly this, in numbers without a hole.
-async fn until_told(
+pub async fn until_told(
     api: &Server,
     receiver: &WebhookReceiver,
     name: &str,
@@ -108,6 +108,11 @@ async fn until_told(
     }
 }
 
+async fn has_sent(server: &Server) -> bool {
+    let metrics = Client::new(server.url()).get("/metrics").await.body;
+    metrics.contains("headwater_streams_attempts_total{result=\"delivered\"}")
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_dies_every_receiver_ends_with_the_confirmed_chain() {
     let Some(postgres) = PostgresProcess::start() else { return };
@@ -127,8 +132,16 @@ async fn whoever_dies_every_receiver_ends_with_the_confirmed_chain() {
     for one in &all {
         create(&api, &receiver, one).await;
     }
-    receiver.fail(0.15);
     let mut random = StdRng::seed_from_u64(87);
+    // Both send, whichever matches.
+    for sender in pair.iter().flatten() {
+        until("it sends", || {
+            write(&chain).extend(1);
+            has_sent(sender)
+        })
+        .await;
+    }
+    receiver.fail(0.15);
     for kill in 0..=size.kills {
         let from = read(&chain).head_number();
         while read(&chain).head_number() < from + size.blocks {

@@ -1,6 +1,7 @@
 //! Streams end to end: a chain, a server, webhooks, and receivers that can prove what they got.
 
 mod bad_input;
+mod engines;
 mod late_traces;
 mod nothing_lost;
 pub mod owner;
