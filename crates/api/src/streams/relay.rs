@@ -79,7 +79,7 @@ pub async fn answer_others(app: &App, store: &Store) -> Result<(), Error> {
                     REPORT => take_report(&app, call).await,
                     _ => answer(routes, call).await,
                 };
-                if let Err(error) = store.answer_stream_call(id, &answer).await {
+                if let Err(error) = store.answer_stream_call(&id, &answer).await {
                     tracing::warn!(%error, "another process's request was done, and its answer could not be handed back");
                 }
             });

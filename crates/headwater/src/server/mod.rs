@@ -28,7 +28,7 @@ use self::streams::{LateTokens, StreamsKeeper, StreamsPlan};
 use crate::cli::Role;
 use crate::config::{self, Settings};
 use crate::file_limit;
-use crate::open_store::open_store;
+use crate::open_store::{open_replicated_store, open_store};
 use crate::redecode::RedecodeWorker;
 use crate::telemetry;
 use chains::Chains;
@@ -58,7 +58,10 @@ pub struct Server {
 impl Server {
     pub async fn start(settings: &Settings, role: Role) -> Result<Self> {
         let table = Arc::new(config::table(settings)?);
-        let store = open_store(settings, true).await?;
+        let store = match role {
+            Role::Api | Role::Gateway => open_replicated_store(settings).await?,
+            _ => open_store(settings, true).await?,
+        };
         role.check(&store)?;
         let Chains { served, ingests, targets, head_accounts } =
             chains::start(settings, &table, &store, role).await?;

@@ -43,6 +43,12 @@ impl Newest {
         self.announcements.subscribe(chain, || known)
     }
 
+    /// The newest sequence of every chain that is known of.
+    pub fn all(&self) -> Vec<(ChainId, u64)> {
+        let seqs = self.seqs.lock().unwrap_or_else(PoisonError::into_inner);
+        seqs.iter().map(|(chain, seq)| (*chain, *seq)).collect()
+    }
+
     pub fn watch(&self, shared: Shared) -> watch::Receiver<u64> {
         self.version_of(shared).subscribe()
     }

@@ -144,8 +144,8 @@ erased! { Store:
     claim_retry(place: (StreamId, u64), due_ms: u64, until_ms: u64) -> bool;
     stream_rows(ids: &'a [StreamId]) -> Vec<StreamRow>;
     call_streams(call: &'a StreamCall, within: Duration) -> Option<StreamAnswer>;
-    take_stream_calls() -> Vec<(i64, StreamCall)>;
-    answer_stream_call(id: i64, answer: &'a StreamAnswer) -> ();
+    take_stream_calls() -> Vec<(String, StreamCall)>;
+    answer_stream_call(id: &'a str, answer: &'a StreamAnswer) -> ();
     streams() -> Vec<StreamRow>;
     put_stream(row: &'a StreamRow) -> ();
     remove_stream(id: StreamId) -> bool;

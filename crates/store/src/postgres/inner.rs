@@ -13,12 +13,14 @@ use super::chain_row::{ALL_CHAINS, ChainRow};
 use super::connection::{Lent, Pool};
 use super::lease::Leases;
 use super::numbers::u64_at;
+use super::replicas::Replicas;
 use crate::Error;
 use crate::generations::Fingerprint;
 use crate::write_state::WriteState;
 
 pub struct Inner {
     pub pool: Pool,
+    pub replicas: Replicas,
     /// Where this installation keeps files of its own.
     pub folder: PathBuf,
     pub journal_entries_min: u64,

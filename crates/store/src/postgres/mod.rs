@@ -17,6 +17,7 @@ mod numbers;
 mod prepare;
 mod read;
 mod readers;
+mod replicas;
 mod server;
 mod store;
 mod streams;

@@ -17,6 +17,7 @@ use super::lease::{Leases, Term, check_term, keep_renewing};
 use super::migrate::migrate;
 use super::numbers::{sql, text};
 use super::read::View;
+use super::replicas::Replicas;
 use super::server::Server;
 use crate::Error;
 use crate::embedded::codec::Packed;
@@ -96,6 +97,7 @@ impl Store {
         let (is_open, closed) = watch::channel(());
         let inner = Arc::new(Inner {
             pool: Pool::new(server, options.connections_max),
+            replicas: Replicas::new(options)?,
             folder: options.path.clone(),
             journal_entries_min: options.journal_entries_min,
             leases: Leases::default(),

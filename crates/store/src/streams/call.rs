@@ -39,14 +39,14 @@ impl Store {
     }
 
     /// Calls that nobody has taken up, which are this process's now. Waits until there is one, or a moment.
-    pub async fn take_stream_calls(&self) -> Result<Vec<(i64, StreamCall)>, Error> {
+    pub async fn take_stream_calls(&self) -> Result<Vec<(String, StreamCall)>, Error> {
         match &self.engine {
             Engine::Embedded(_) => std::future::pending().await,
             Engine::Postgres(store) => store.take_stream_calls().await,
         }
     }
 
-    pub async fn answer_stream_call(&self, id: i64, answer: &StreamAnswer) -> Result<(), Error> {
+    pub async fn answer_stream_call(&self, id: &str, answer: &StreamAnswer) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(_) => Ok(()),
             Engine::Postgres(store) => store.answer_stream_call(id, answer).await,

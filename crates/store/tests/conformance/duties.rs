@@ -139,7 +139,7 @@ async fn a_request_about_streams_is_answered_by_who_has_them() {
     let answers = async {
         let taken = under.take_stream_calls().await.unwrap();
         assert_eq!(taken.iter().map(|(_, call)| call).collect::<Vec<_>>(), [&call]);
-        under.answer_stream_call(taken[0].0, &answer).await.unwrap();
+        under.answer_stream_call(&taken[0].0, &answer).await.unwrap();
     };
     let (answered, ()) = tokio::join!(other.call_streams(&call, PATIENCE), answers);
     assert_eq!(answered.unwrap(), Some(answer));

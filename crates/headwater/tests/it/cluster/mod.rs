@@ -5,6 +5,7 @@ mod followers;
 mod load;
 mod members;
 mod pg_server;
+mod replicas;
 mod restore;
 mod roles;
 mod senders;

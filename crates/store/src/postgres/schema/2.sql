@@ -15,9 +15,10 @@ create table changes (
 );
 
 -- Requests about streams that came to a process that does not have them, on their way to the one that does, and their
--- answers. They live for as long as somebody waits.
-create table stream_calls (
-    id bigint generated always as identity primary key,
+-- answers. They live for as long as somebody waits. Unlogged: tenants' secrets may be in them, which must not get into archived
+-- WAL or a backup. A crash empties the table, so ids are never given twice.
+create unlogged table stream_calls (
+    id uuid primary key default gen_random_uuid(),
     asked_at timestamptz not null default clock_timestamp(),
     -- Under which term of the duty it was taken up.
     taken_under bigint,

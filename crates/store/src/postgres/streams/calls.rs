@@ -18,17 +18,17 @@ use crate::streams::{StreamAnswer, StreamCall};
 /// Notifications come at once; where one is missed, a look helps.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 const TAKE_EVERY: Duration = Duration::from_secs(1);
-const ASK: &str = "insert into stream_calls (tenant, method, path, content_type, body) values ($1, $2, $3, $4, $5) returning id";
+const ASK: &str = "insert into stream_calls (tenant, method, path, content_type, body) values ($1, $2, $3, $4, $5) returning id::text";
 const TAKE: &str = "update stream_calls set taken_under = $1 where id = any(array(select id from stream_calls \
-     where taken_under is null order by id limit 32 for update skip locked)) \
-     returning id, tenant, method, path, content_type, body";
-const ANSWER: &str = "update stream_calls set status = $2, header_names = $3, header_values = $4, answer = $5 where id = $1";
-const COLLECT: &str = "delete from stream_calls where id = $1 and status is not null \
+     where taken_under is null order by asked_at limit 32 for update skip locked)) \
+     returning id::text, tenant, method, path, content_type, body";
+const ANSWER: &str = "update stream_calls set status = $2, header_names = $3, header_values = $4, answer = $5 where id = $1::text::uuid";
+const COLLECT: &str = "delete from stream_calls where id = $1::text::uuid and status is not null \
      returning status, header_names, header_values, answer";
-/// Who took it up has the duty no more.
-const IS_LOST: &str = "select from stream_calls c where c.id = $1 and c.taken_under is not null and c.status is null \
-     and not exists (select from leases l where l.name = $2 and l.epoch = c.taken_under)";
-const FORGET: &str = "delete from stream_calls where id = $1";
+/// Nobody took it up yet, or whoever did still has the duty. A server that crashed forgot it.
+const IS_PENDING: &str = "select from stream_calls c where c.id = $1::text::uuid and (c.taken_under is null \
+     or c.status is not null or exists (select from leases l where l.name = $2 and l.epoch = c.taken_under))";
+const FORGET: &str = "delete from stream_calls where id = $1::text::uuid";
 /// Of processes that ended while they waited.
 const FORGET_OLD: &str =
     "delete from stream_calls where asked_at < clock_timestamp() - interval '2 minutes'";
@@ -57,8 +57,8 @@ impl Store {
             if let Some(row) = connection.first(COLLECT, &[&id]).await? {
                 return Ok(Some(answer(&row)));
             }
-            let is_lost = connection.first(IS_LOST, &[&id, &Duty::Streams.name()]).await?.is_some();
-            if is_lost || Instant::now() >= until {
+            let pending = connection.first(IS_PENDING, &[&id, &Duty::Streams.name()]).await?;
+            if pending.is_none() || Instant::now() >= until {
                 connection.execute(FORGET, &[&id]).await?;
                 return Ok(None);
             }
@@ -67,19 +67,19 @@ impl Store {
         }
     }
 
-    async fn ask(&self, call: &StreamCall) -> Result<i64, Error> {
+    async fn ask(&self, call: &StreamCall) -> Result<String, Error> {
         let StreamCall { tenant, method, path, content_type, body } = call;
         let params: [Param; 5] = [tenant, method, path, content_type, &body.as_ref()];
         let mut connection = self.inner.begin().await?;
         let row = connection.first(ASK, &params).await?;
-        let id = row.map(|row| row.get::<_, i64>(0)).ok_or(Error::Broken { what: "call" })?;
-        let note = format!("{} {id}", Shared::StreamCalls.name());
+        let id = row.map(|row| row.get(0)).ok_or(Error::Broken { what: "call" })?;
+        let note = format!("{} 0", Shared::StreamCalls.name());
         connection.query(NOTIFY, &[&note]).await?;
         connection.commit().await?;
         Ok(id)
     }
 
-    pub async fn take_stream_calls(&self) -> Result<Vec<(i64, StreamCall)>, Error> {
+    pub async fn take_stream_calls(&self) -> Result<Vec<(String, StreamCall)>, Error> {
         let mut asked = self.inner.newest.watch(Shared::StreamCalls);
         loop {
             asked.mark_unchanged();
@@ -97,20 +97,20 @@ impl Store {
         }
     }
 
-    pub async fn answer_stream_call(&self, id: i64, answer: &StreamAnswer) -> Result<(), Error> {
+    pub async fn answer_stream_call(&self, id: &str, answer: &StreamAnswer) -> Result<(), Error> {
         let (names, values): (Vec<&str>, Vec<&str>) =
             answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).unzip();
         let (status, body) = (i32::from(answer.status), answer.body.as_ref());
         let params: [Param; 5] = [&id, &status, &names, &values, &body];
         let mut connection = self.inner.begin().await?;
         connection.execute(ANSWER, &params).await?;
-        let note = format!("{} {id}", Shared::StreamAnswers.name());
+        let note = format!("{} 0", Shared::StreamAnswers.name());
         connection.query(NOTIFY, &[&note]).await?;
         connection.commit().await
     }
 }
 
-fn call(row: &Row) -> (i64, StreamCall) {
+fn call(row: &Row) -> (String, StreamCall) {
     let call = StreamCall {
         tenant: row.get(1),
         method: row.get(2),
