@@ -10,7 +10,6 @@ use gateway::Gateway;
 use model::chain::{ChainId, ChainTable, Operation};
 use model::token::Token;
 use store::Store;
-use streams::Streams;
 
 use crate::answer_headers::AnswerDate;
 use crate::backups::Backups;
@@ -33,6 +32,7 @@ use crate::response_budget::ResponseBudget;
 use crate::response_cache::ResponseCache;
 use crate::served_chain::{ServedChain, StatusFn};
 use crate::shared_answers::SharedAnswers;
+use crate::streams_slot::StreamsSlot;
 use crate::tokens::{TokenLists, Tokens};
 
 /// What the server is put together from.
@@ -45,7 +45,7 @@ pub struct Parts {
     pub chains: Vec<ServedChain>,
     pub gateway: Gateway,
     /// None: this server has no streams host.
-    pub streams: Option<Streams>,
+    pub streams: Option<StreamsSlot>,
     pub keys: KeyRing,
     pub status_access: StatusAccess,
     pub redecode: Box<dyn RedecodeControl>,

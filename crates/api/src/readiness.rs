@@ -7,6 +7,9 @@ use crate::app::App;
 use crate::problem::Problem;
 use crate::served_chain::ServedChain;
 
+const GOES_ON: &str = "it goes on by itself when the store can be reached";
+const DAMAGED: &str = "stop the server and run `headwater check`";
+
 pub async fn problems(app: &App) -> Vec<Problem> {
     let mut problems = (app.parts.problems)();
     for served in &app.parts.chains {
@@ -20,7 +23,7 @@ pub async fn problems(app: &App) -> Vec<Problem> {
             Err(error) => problems.push(Problem {
                 chain: Some(served.chain.slug.clone()),
                 reason: format!("the store cannot be read: {error}"),
-                advice: "stop the server and run `headwater check`".to_owned(),
+                advice: if error.is_retryable() { GOES_ON } else { DAMAGED }.to_owned(),
             }),
         }
     }

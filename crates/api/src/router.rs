@@ -56,7 +56,7 @@ pub fn router(app: App, hosts: Hosts) -> Router {
         for_clients = for_clients.merge(node_rpc_routes().into_router());
     }
     if hosts.streams && app.parts.streams.is_some() {
-        for_clients = for_clients.merge(streams::routes().into_router());
+        for_clients = for_clients.merge(streams::router(&app));
     }
     // Before the layer, so that browsers can read this refusal, too.
     for_clients = for_clients.method_not_allowed_fallback(method_not_allowed);

@@ -16,17 +16,31 @@ pub const SHOWN_CHARS_MAX: usize = 128;
 pub struct Failure {
     /// The error object as JSON.
     json: Bytes,
+    /// The store cannot be asked now, and can be later.
+    is_put_off: bool,
 }
 
 impl Failure {
     pub fn new(code: i64, message: &str) -> Self {
         let error = serde_json::json!({ "code": code, "message": message });
-        Failure { json: error.to_string().into() }
+        Failure { json: error.to_string().into(), is_put_off: false }
     }
 
     /// A node's own error object, passed on as it is.
     pub fn of_node(json: &[u8]) -> Self {
-        Failure { json: Bytes::copy_from_slice(json) }
+        Failure { json: Bytes::copy_from_slice(json), is_put_off: false }
+    }
+
+    /// "Resource unavailable" of EIP-1474.
+    fn put_off() -> Self {
+        let message = "the store cannot be asked now; try again";
+        let data = serde_json::json!({ "retryAfter": 1 });
+        let error = serde_json::json!({ "code": -32002, "message": message, "data": data });
+        Failure { json: error.to_string().into(), is_put_off: true }
+    }
+
+    pub fn is_put_off(&self) -> bool {
+        self.is_put_off
     }
 
     /// The error object as JSON.
@@ -85,7 +99,7 @@ impl Failure {
         let message = format!("the nodes of this chain are busy; try again in {seconds} s");
         let data = serde_json::json!({ "retryAfter": seconds });
         let error = serde_json::json!({ "code": -32005, "message": message, "data": data });
-        Failure { json: error.to_string().into() }
+        Failure { json: error.to_string().into(), is_put_off: false }
     }
 
     /// The code that nodes use for what is beyond their limits.
@@ -108,6 +122,10 @@ impl From<store::Error> for Failure {
     fn from(error: store::Error) -> Self {
         if error.is_damage() {
             metrics::counter!("headwater_store_damage_total").increment(1);
+        }
+        if error.is_retryable() {
+            tracing::warn!(%error, "a call was put off");
+            return Failure::put_off();
         }
         tracing::error!(%error, "the store could not answer a call");
         Failure::internal("the store could not answer; see the server's log")

@@ -197,6 +197,9 @@ impl Gateway {
                 let source = outcome.as_ref().ok().map(|(_, source)| *source);
                 self.forwarder.counts.add(&request.method, source);
                 scope.note(source.unwrap_or(Source::Gateway));
+                if outcome.as_ref().is_err_and(Failure::is_put_off) {
+                    scope.put_off();
+                }
                 (id, outcome.map(|(answer, _)| answer))
             }
             Err(Refused { is_notification: true, failure, .. }) => (None, Err(failure)),

@@ -185,12 +185,19 @@ pub struct ServeArgs {
     pub role: Role,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// On a data folder there is one process: `all`, or `api`. On a database there may be any number of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Role {
-    /// Read chains and answer requests
+    /// Read chains, match and send streams, and answer requests
     All,
+    /// Read chains; of several processes one reads a chain, another takes over when it ends
+    Ingest,
     /// Answer from what is stored, and forward to nodes; read nothing new
     Api,
+    /// Answer JSON-RPC alone
+    Gateway,
+    /// Match blocks against streams and send webhooks
+    Streams,
 }
 
 #[derive(Args)]

@@ -30,7 +30,8 @@ pub const SERVE: &str = "\
 Examples:
   headwater serve --config headwater.toml
   headwater serve --rpc eth=http://127.0.0.1:8545 --from-block eth=19000000
-  headwater serve --config headwater.toml --role api        answer, but read nothing new";
+  headwater serve --config headwater.toml --role api        answer, but read nothing new
+  headwater serve --config headwater.toml --role ingest     on a database (store.url): one of several processes";
 
 pub const IMPORT: &str = "\
 Examples:

@@ -29,6 +29,12 @@ pub async fn open_store(settings: &Settings, durable: bool) -> Result<Store> {
     open(settings, Options { durable, ..options(settings) }).await
 }
 
+/// For a process that answers: views may be of read replicas.
+pub async fn open_replicated_store(settings: &Settings) -> Result<Store> {
+    let read_urls = settings.store.read_urls.clone();
+    open(settings, Options { read_urls, ..options(settings) }).await
+}
+
 /// For commands that only look: a mistyped folder is an error, not a new store.
 pub async fn open_existing_store(settings: &Settings) -> Result<Store> {
     open(settings, Options { create: false, ..options(settings) }).await

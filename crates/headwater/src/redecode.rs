@@ -10,7 +10,7 @@ use ingest::Redecode;
 use ingest::redecode::{
     self, RedecodeOptions, RedecodeOutcome, RedecodeProgress, RedecodeState, RedecodeStatus,
 };
-use model::chain::Chain;
+use model::chain::{Chain, ChainId};
 use serde::{Deserialize, Serialize};
 use store::Store;
 use tokio::sync::Notify;
@@ -20,16 +20,20 @@ use tokio::task::JoinHandle;
 pub struct RedecodeTarget {
     pub chain: Arc<Chain>,
     pub progress: Arc<RedecodeProgress>,
-    is_due: bool,
+    by_itself: Redecode,
 }
 
 impl RedecodeTarget {
-    pub async fn new(store: &Store, chain: Arc<Chain>, by_itself: Redecode) -> Result<Self> {
-        let is_behind = redecode::declare(store, &chain).await?;
-        let progress = Arc::new(RedecodeProgress::default());
-        let is_due = !is_behind || by_itself == Redecode::Auto;
+    pub fn new(chain: Arc<Chain>, by_itself: Redecode) -> Self {
+        RedecodeTarget { chain, progress: Arc::default(), by_itself }
+    }
+
+    /// Whether stored blocks are to be looked at. Where nothing is behind, rows that an interrupted run left are removed.
+    async fn declare(&self, store: &Store) -> Result<bool, store::Error> {
+        let is_behind = redecode::declare(store, &self.chain).await?;
+        let is_due = !is_behind || self.by_itself == Redecode::Auto;
         if is_behind {
-            progress.set_state(if is_due {
+            self.progress.set_state(if is_due {
                 RedecodeState::Waiting
             } else {
                 RedecodeState::Outdated
@@ -37,12 +41,11 @@ impl RedecodeTarget {
         }
         if !is_due {
             tracing::warn!(
-                chain.id = chain.id.0,
+                chain.id = self.chain.id.0,
                 "stored blocks were decoded by other decoders; run `headwater redecode`"
             );
         }
-        // Where nothing is behind, rows that an interrupted run left are removed.
-        Ok(RedecodeTarget { chain, progress, is_due })
+        Ok(is_due)
     }
 }
 
@@ -132,6 +135,25 @@ impl Shared {
 #[derive(Clone)]
 pub struct RedecodeHandle(Arc<Shared>);
 
+impl RedecodeHandle {
+    /// Says whose facts this process commits of a chain, and looks at those that are stored where that is due.
+    pub async fn declare(&self, store: &Store, chain: ChainId) -> Result<(), store::Error> {
+        let mut targets = self.0.targets.iter().enumerate();
+        let Some((place, target)) = targets.find(|(_, target)| target.chain.id == chain) else {
+            return Ok(());
+        };
+        if target.declare(store).await? {
+            let mut queue = self.0.queue();
+            if queue.waiting.iter().all(|(waiting, _)| *waiting != place) {
+                queue.waiting.push_back((place, false));
+            }
+            drop(queue);
+            self.0.wake.notify_one();
+        }
+        Ok(())
+    }
+}
+
 impl RedecodeControl for RedecodeHandle {
     fn request(&self, request: RedecodeRequest) -> Result<Vec<u64>, String> {
         let places = self.0.places(&request)?;
@@ -178,10 +200,8 @@ pub struct RedecodeWorker {
 
 impl RedecodeWorker {
     pub fn start(store: &Store, targets: Vec<RedecodeTarget>) -> Self {
-        let due = targets.iter().enumerate().filter(|(_, target)| target.is_due);
-        let waiting = due.map(|(place, _)| (place, false)).collect();
         let ended = targets.iter().map(|_| None).collect();
-        let queue = Mutex::new(Queue { waiting, ended, ..Queue::default() });
+        let queue = Mutex::new(Queue { ended, ..Queue::default() });
         let shared = Arc::new(Shared { targets, queue, wake: Notify::new() });
         let task = tokio::spawn(run(store.clone(), shared.clone()));
         RedecodeWorker { shared, task: Some(task) }

@@ -98,21 +98,31 @@ const SECONDS: [f64; 12] =
 /// Every time that was measured is held until it is counted.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// Must be called inside a runtime.
-pub fn metrics(tasks: TaskBoard) -> Result<PrometheusHandle> {
-    let recorder = PrometheusBuilder::new()
-        .set_buckets(&SECONDS)
-        .context("histogram bounds")?
-        .build_recorder();
-    let handle = recorder.handle();
-    let _ = metrics::set_global_recorder(recorder);
-    metric_help::describe();
-    let counted = handle.clone();
-    tokio::spawn(async move {
-        let start = || endless(keep_up(UPKEEP_EVERY, || counted.run_upkeep()));
-        tasks.keep_running("counting of metrics", || false, start).await;
-    });
-    Ok(handle)
+/// What a process counts, and the tasks that are watched. There is one recorder for a process, so this is made once,
+/// before anything that counts is started.
+#[derive(Clone)]
+pub struct Metrics {
+    pub tasks: TaskBoard,
+    pub prometheus: PrometheusHandle,
+}
+
+impl Metrics {
+    /// Must be called inside a runtime.
+    pub fn start() -> Result<Self> {
+        let recorder = PrometheusBuilder::new()
+            .set_buckets(&SECONDS)
+            .context("histogram bounds")?
+            .build_recorder();
+        let (tasks, prometheus) = (TaskBoard::default(), recorder.handle());
+        let _ = metrics::set_global_recorder(recorder);
+        metric_help::describe();
+        let (kept, counted) = (tasks.clone(), prometheus.clone());
+        tokio::spawn(async move {
+            let start = || endless(keep_up(UPKEEP_EVERY, || counted.run_upkeep()));
+            kept.keep_running("counting of metrics", || false, start).await;
+        });
+        Ok(Metrics { tasks, prometheus })
+    }
 }
 
 /// The library counts only when it is asked for the figures, and perhaps nobody ever asks.

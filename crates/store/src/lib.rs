@@ -21,6 +21,7 @@ mod fit;
 mod follower;
 mod generations;
 mod journal;
+mod lease;
 mod memory;
 mod options;
 mod postgres;
@@ -31,6 +32,7 @@ mod read;
 mod reader;
 mod rebuild;
 mod repair;
+mod shared;
 mod store;
 mod streams;
 mod write_state;
@@ -51,6 +53,7 @@ pub use generations::{Building, Decoded, Fingerprint, Generations, StopFn};
 pub use journal::{
     Entry, EntryKind, Event, EventKind, Origin, ReaderCursor, ReaderRow, ReaderStatus, Version,
 };
+pub use lease::{Duty, Leadership};
 pub use memory::{Memory, MemoryUse};
 pub use options::{Options, TableSize, UpgradeProgress};
 pub use prepared::{Change, PreparedBlock};
@@ -63,10 +66,12 @@ pub use read::View;
 pub use reader::{Reader, Start};
 pub use rebuild::FactsRebuild;
 pub use repair::{LostOfChain, RepairReport};
+pub use shared::Shared;
 pub use store::Store;
 pub use streams::{
-    AttemptLog, AttemptRecord, AttemptsQuery, Delivery, DeliveryKind, DeliveryMeta, DeliveryState,
-    FailedQuery, KeptMatch, ListAnchor, NewDelivery, NewMatch, QueueState, QueuedDelivery,
-    RecordCounts, StreamChange, StreamId, StreamRow, StreamTotals, delivery_digest,
+    AttemptLog, AttemptRecord, AttemptsQuery, CLAIM, Delivery, DeliveryKind, DeliveryMeta,
+    DeliveryState, FailedQuery, KeptMatch, ListAnchor, NewDelivery, NewMatch, QueueState,
+    QueuedDelivery, RecordCounts, StreamAnswer, StreamCall, StreamChange, StreamId, StreamRow,
+    StreamTotals, delivery_digest,
 };
 pub use write_state::WriteState;

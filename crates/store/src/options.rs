@@ -11,6 +11,8 @@ pub struct Options {
     pub path: PathBuf,
     /// The database of a store that is not embedded: `postgres://…`. Empty: the folder.
     pub url: String,
+    /// Copies of the database that views may be of, as long as they are not behind what this process knows of.
+    pub read_urls: Vec<String>,
     /// Connections to the database at most.
     pub connections_max: usize,
     /// Memory for what was read and for what waits to be written; `Memory` says how it is shared out.
@@ -40,6 +42,7 @@ impl Options {
         Options {
             path: path.into(),
             url: String::new(),
+            read_urls: Vec::new(),
             connections_max: 32,
             memory_bytes: 512 << 20,
             durable: true,

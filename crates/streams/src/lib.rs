@@ -15,6 +15,7 @@ pub mod receive;
 mod record;
 mod registry;
 mod secrets;
+mod sender;
 mod service;
 mod settings;
 pub mod signature;
@@ -26,6 +27,7 @@ pub use config::Config;
 pub use engine::{StreamChain, TokenNames};
 pub use matching::SpamList;
 pub use record::{Status, StreamView};
+pub use sender::{REPORT, StreamSender};
 pub use service::{
     FromBlocks, ListQuery, SettingsView, StreamAnchor, StreamError, StreamList, StreamOptions,
     Streams,

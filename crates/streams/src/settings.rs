@@ -66,6 +66,11 @@ impl SettingsBook {
         self.known().get(tenant).cloned()
     }
 
+    /// Another process may have changed it.
+    pub fn forget(&self) {
+        self.known().clear();
+    }
+
     /// A tenant has a secret from the start.
     pub async fn get(&self, tenant: &str) -> Result<Arc<TenantSettings>, SettingsError> {
         if let Some(known) = self.cached(tenant) {

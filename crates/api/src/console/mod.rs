@@ -68,7 +68,7 @@ fn operations(app: &App, has_admin: bool) -> Router<App> {
         .route("/status/{chain}/blocks/{number}", get(hosts::status::block_status))
         .merge(data::routes().into_router());
     if app.parts.streams.is_some() {
-        all = all.merge(streams::routes().into_router());
+        all = all.merge(streams::router(app));
     }
     if has_admin {
         all = all.merge(admin::routes().into_router());

@@ -53,10 +53,19 @@ pub async fn answer(
                 // A notification: JSON-RPC wants silence.
                 None => StatusCode::NO_CONTENT.into_response(),
             };
-            answered_from(response, &scope)
+            answered_from(put_off(response, &scope), &scope)
         }
     };
     Ok(weighed(response, units))
+}
+
+/// The answer says so, too; balancers and clients look at the status.
+fn put_off(mut response: Response, scope: &RequestScope) -> Response {
+    if scope.is_put_off() {
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(1));
+    }
+    response
 }
 
 /// Says where the answers came from: `store`, `cache`, `node`, or `gateway` for what needs none of them.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-use store::{ApiKey, MethodRules, Role, Store};
+use store::{ApiKey, MethodRules, Role, Shared, Store};
 use subtle::ConstantTimeEq;
 use tokio::sync::watch;
 
@@ -107,6 +107,17 @@ impl KeyRing {
         drop(known);
         self.changed.send_modify(|times| *times += 1);
         Ok(())
+    }
+
+    /// Takes in what other processes make and revoke; ends with an error of the store's, or where there are none.
+    pub async fn follow(&self) -> Result<(), store::Error> {
+        let Some(mut changed) = self.store.watch_shared(Shared::Keys) else { return Ok(()) };
+        loop {
+            self.reload().await?;
+            if changed.changed().await.is_err() {
+                return Ok(());
+            }
+        }
     }
 
     /// Changes when keys were made or revoked.

@@ -12,6 +12,8 @@ use crate::error::ApiError;
 use crate::hosts::Key;
 use crate::keys::Owner;
 
+const ELSEWHERE: &str = "another process takes over streams just now; try again";
+
 /// The key was checked and charged: a request that is refused later costs the same. A key acts for its own tenant,
 /// whatever its role.
 pub struct Caller {
@@ -37,6 +39,8 @@ impl FromRequestParts<App> for Caller {
         let owner = Key::from_request_parts(parts, app).await?.owner;
         owner.throttle.take(UNITS)?;
         let none = || ApiError::NotFound("this server has no streams host".into());
-        Ok(Caller { streams: app.parts.streams.clone().ok_or_else(none)?, owner })
+        let slot = app.parts.streams.as_ref().ok_or_else(none)?;
+        let elsewhere = || ApiError::Unavailable(ELSEWHERE.to_owned());
+        Ok(Caller { streams: slot.get().ok_or_else(elsewhere)?, owner })
     }
 }

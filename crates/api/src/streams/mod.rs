@@ -33,6 +33,7 @@ mod list_params;
 mod log_row;
 mod place;
 mod refused;
+mod relay;
 mod replace_address_from_stream;
 mod replay_history;
 mod set_settings;
@@ -41,13 +42,24 @@ mod stream_id;
 mod update_stream;
 mod update_stream_status;
 
+use axum::{Router, middleware};
+
+use crate::app::App;
 use crate::routes::Routes;
+
+pub use relay::answer_others;
 
 const STREAM: &str = "/streams/evm/{id}";
 const ADDRESS: &str = "/streams/evm/{id}/address";
 const BLOCK: &str = "/streams/evm/{chain_id}/block/{block_number}";
 const BLOCK_TO_WEBHOOK: &str =
     "/streams/evm/{chain_id}/block-to-webhook/{block_number}/{stream_id}";
+
+/// What has streams answers; what has not hands on.
+pub fn router(app: &App) -> Router<App> {
+    let relay = middleware::from_fn_with_state(app.clone(), relay::layer);
+    routes().into_router().layer(relay)
+}
 
 pub fn routes() -> Routes {
     Routes::default()

@@ -1,7 +1,7 @@
 //! What the calls of one request share: the head that `latest` means, the way to a node, where answers came from.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use tokio::sync::OnceCell;
 
@@ -35,6 +35,7 @@ pub struct RequestScope {
     /// None for a call that comes alone: it is answered by whatever head its node has.
     batch: Option<BatchScope>,
     sources: AtomicU8,
+    is_put_off: AtomicBool,
 }
 
 #[derive(Default)]
@@ -46,7 +47,7 @@ pub(crate) struct BatchScope {
 
 impl RequestScope {
     pub fn of_batch() -> Self {
-        RequestScope { batch: Some(BatchScope::default()), sources: AtomicU8::new(0) }
+        RequestScope { batch: Some(BatchScope::default()), ..RequestScope::default() }
     }
 
     pub(crate) fn batch(&self) -> Option<&BatchScope> {
@@ -55,6 +56,15 @@ impl RequestScope {
 
     pub(crate) fn note(&self, source: Source) {
         self.sources.fetch_or(1 << source as u8, Ordering::Relaxed);
+    }
+
+    pub(crate) fn put_off(&self) {
+        self.is_put_off.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the store could not be asked, and can be later.
+    pub fn is_put_off(&self) -> bool {
+        self.is_put_off.load(Ordering::Relaxed)
     }
 
     /// Where the answers so far came from, each place once.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use ingest::ChainIngest;
 
 use super::signals::stop_asked;
 use super::watchdog::Watchdog;
@@ -13,11 +12,15 @@ use crate::cli::{Role, ServeArgs};
 use crate::config::{Flags, Settings};
 use crate::otlp::Exporter;
 use crate::progress_bar::Bar;
-use crate::server::{Server, shown};
+use crate::server::{IngestSlot, Server, shown};
+use crate::telemetry::Metrics;
 use crate::{log_writer, say, telemetry, told};
 
 /// How long a server may take to stop in order: one that failed in all, one that was told to after its clients are gone.
 const STOP_MAX: Duration = Duration::from_secs(20);
+
+/// How long until a database that was away is tried again.
+const DATABASE_PAUSE: Duration = Duration::from_secs(1);
 
 pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let settings = Settings::load(&Flags::from(args))?;
@@ -29,7 +32,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let served = runtime.block_on(async {
         let stop = stop_asked()?;
         let traces = traces.map(Exporter::spawn);
-        let mut server = Server::start(&settings, args.role == Role::All).await?;
+        let mut server = started(&settings, args.role).await?;
         for address in &server.addresses {
             // A stdout that is closed is no reason not to serve.
             let _ = say(&format!("headwater listens on http://{address}"));
@@ -67,6 +70,23 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     served.map(|()| if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+/// Waits for a database that is away or starting; whatever else is wrong ends the process.
+async fn started(settings: &Settings, role: Role) -> Result<Server> {
+    let metrics = Metrics::start()?;
+    loop {
+        let error = match Server::start(settings, role, &metrics).await {
+            Ok(server) => return Ok(server),
+            Err(error) => error,
+        };
+        let cause = error.downcast_ref::<store::Error>();
+        if settings.store.url.is_empty() || !cause.is_some_and(store::Error::is_retryable) {
+            return Err(error);
+        }
+        tracing::warn!(%error, "waiting for the database");
+        tokio::time::sleep(DATABASE_PAUSE).await;
+    }
+}
+
 fn end_at_once() {
     tracing::error!("it does not stop in order, and ends now");
     log_writer::flush();
@@ -74,12 +94,16 @@ fn end_at_once() {
 }
 
 /// The filling of a chain's history, from when it starts until it is done.
-async fn show(ingest: Arc<ChainIngest>) {
+async fn show(slot: Arc<IngestSlot>) {
     let mut bar: Option<Bar> = None;
     let mut history = History::default();
     let mut tick = tokio::time::interval(Duration::from_millis(500));
     loop {
         tick.tick().await;
+        let Some(ingest) = slot.running() else {
+            (bar, history) = (None, History::default());
+            continue;
+        };
         let now = ingest.progress.snapshot();
         if now.history_ends_at.is_some() {
             // Nothing is filled until some node has more.

@@ -25,11 +25,20 @@ impl Settings {
         self.check_listeners()?;
         self.check_key()?;
         let url = &self.store.url;
-        let is_known = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        let is_postgres =
+            |url: &String| url.starts_with("postgres://") || url.starts_with("postgresql://");
         // Not quoted: it may hold a password.
         ensure!(
-            url.is_empty() || is_known,
+            url.is_empty() || is_postgres(url),
             "store.url must be empty or begin with postgres:// or postgresql://"
+        );
+        ensure!(
+            self.store.read_urls.iter().all(is_postgres),
+            "each of store.read_urls must begin with postgres:// or postgresql://"
+        );
+        ensure!(
+            self.store.read_urls.is_empty() || !url.is_empty(),
+            "store.read_urls are replicas of the database of store.url, and that is empty"
         );
         ensure!(
             (2..=1000).contains(&self.store.connections_max),

@@ -38,6 +38,8 @@ pub struct StoreSettings {
     pub path: PathBuf,
     #[serde(serialize_with = "hidden")]
     pub url: String,
+    #[serde(serialize_with = "all_hidden")]
+    pub read_urls: Vec<String>,
     pub connections_max: usize,
     pub memory_bytes: u64,
     pub journal_entries_min: u64,
@@ -80,6 +82,10 @@ pub enum LogFormat {
 /// A printed configuration tells that there is a secret, not which.
 fn hidden<S: serde::Serializer>(secret: &str, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_str(if secret.is_empty() { "" } else { "(hidden)" })
+}
+
+fn all_hidden<S: serde::Serializer>(secrets: &[String], out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(secrets.iter().map(|_| "(hidden)"))
 }
 
 /// What the command line adds.

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 use api::{AuditControl, AuditFuture};
-use ingest::ChainIngest;
 use ingest::audit::{Auditor, PROOFS_WITHIN};
 use model::chain::Chain;
 use rpc::Pool;
 use store::Store;
 
+use super::ingests::IngestSlot;
+
 pub struct ChainAudit {
     auditor: Auditor,
-    ingest: Option<Arc<ChainIngest>>,
+    ingest: Option<Arc<IngestSlot>>,
 }
 
 impl ChainAudit {
@@ -21,7 +22,7 @@ impl ChainAudit {
         store: &Store,
         pool: &Arc<Pool>,
         chain: &Arc<Chain>,
-        ingest: Option<Arc<ChainIngest>>,
+        ingest: Option<Arc<IngestSlot>>,
     ) -> Self {
         let auditor = Auditor::new(store.clone(), pool.clone(), chain.clone(), PROOFS_WITHIN);
         ChainAudit { auditor, ingest }
@@ -32,7 +33,7 @@ impl AuditControl for ChainAudit {
     fn audit(&self, number: u64, sample: Option<usize>) -> AuditFuture {
         let (auditor, ingest) = (self.auditor.clone(), self.ingest.clone());
         Box::pin(async move {
-            let audit = match ingest {
+            let audit = match ingest.and_then(|slot| slot.running()) {
                 Some(ingest) => ingest.audit(number, sample).await,
                 None => auditor.audit(number, sample).await,
             };
@@ -42,7 +43,7 @@ impl AuditControl for ChainAudit {
     }
 
     fn proven_of(&self, number: u64, hash: B256) -> u64 {
-        let progress = self.ingest.as_ref().map(|ingest| &ingest.progress);
-        progress.map_or(0, |progress| progress.audit.proven_of(number, hash))
+        let running = self.ingest.as_ref().and_then(|slot| slot.running());
+        running.map_or(0, |ingest| ingest.progress.audit.proven_of(number, hash))
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use api::{ServedChain, StatusFn};
-use ingest::{ChainIngest, Flights};
+use ingest::Flights;
 use model::chain::{Chain, ChainTable};
 use rpc::{Pool, PoolOptions};
 use store::Store;
@@ -13,13 +13,16 @@ use tasks::{Backoff, TaskEnd, endless, keep_running};
 use tokio::task::JoinSet;
 
 use super::audit::ChainAudit;
+use super::ingests::IngestSlot;
+use crate::cli::Role;
 use crate::config::{ChainSection, Settings};
 use crate::redecode::RedecodeTarget;
 
 #[derive(Default)]
 pub struct Chains {
     pub served: Vec<ServedChain>,
-    pub ingests: Vec<Arc<ChainIngest>>,
+    /// About to start.
+    pub ingests: Vec<Arc<IngestSlot>>,
     pub targets: Vec<RedecodeTarget>,
     /// Of chains that are served by the gateway alone: who tells which heads were given.
     pub head_accounts: JoinSet<()>,
@@ -33,14 +36,16 @@ pub async fn start(
     settings: &Settings,
     table: &Arc<ChainTable>,
     store: &Store,
-    ingesting: bool,
+    role: Role,
 ) -> Result<Chains> {
     let mut chains = Chains::default();
     let flights = Flights::new((settings.store.memory_bytes / FLIGHTS_PART) as usize);
     for (name, section) in &settings.chains {
         let chain = Arc::new(find(table, name)?.clone());
-        let redecode = chains.add_target(store, &chain, settings).await?;
-        if section.upstreams.is_empty() {
+        let is_ingested = role.ingests() && section.ingest.is_on();
+        let has_nodes = !section.upstreams.is_empty();
+        let redecode = chains.add_target(store, &chain, settings, is_ingested && has_nodes);
+        if !has_nodes {
             chains.served.push(ServedChain {
                 chain,
                 pool: None,
@@ -56,27 +61,46 @@ pub async fn start(
             chains.serve_without_store(chain, pool, redecode);
             continue;
         }
-        let ingest = ingesting.then(|| {
-            Arc::new(ChainIngest::start(ingest::Options {
-                chain: chain.clone(),
-                pool: pool.clone(),
-                store: store.clone(),
-                config: settings.ingest.clone(),
-                flights: flights.clone(),
-                from_block: section.from_block.unwrap_or(0),
-                decode: ingest::decoder_of(&chain),
-                retain_blocks: section.retain_blocks,
-            }))
+        let slot = is_ingested.then(|| {
+            let place = IngestPlace { settings, section, store, flights: &flights };
+            Arc::new(place.slot(&chain, &pool))
         });
-        let audit = ChainAudit::new(store, &pool, &chain, ingest.clone());
+        let audit = ChainAudit::new(store, &pool, &chain, slot.clone());
         let audit: Option<Box<dyn api::AuditControl>> = Some(Box::new(audit));
-        let progress = ingest.as_ref().map(|ingest| ingest.progress.clone());
-        chains.ingests.extend(ingest);
-        let ingest = progress.map(|progress| status_fn(move || progress.snapshot()));
+        chains.ingests.extend(slot.clone());
+        let ingest = slot.map(|slot| status_fn(move || slot.status()));
         chains.served.push(ServedChain { chain, pool: Some(pool), ingest, redecode, audit });
     }
     chains.add_stored(store, table, settings).await?;
     Ok(chains)
+}
+
+/// What the ingest of a chain is made of, beside the chain and its nodes.
+struct IngestPlace<'a> {
+    settings: &'a Settings,
+    section: &'a ChainSection,
+    store: &'a Store,
+    flights: &'a Arc<Flights>,
+}
+
+impl IngestPlace<'_> {
+    fn slot(&self, chain: &Arc<Chain>, pool: &Arc<Pool>) -> IngestSlot {
+        let from_block = self.section.from_block.unwrap_or(0);
+        let (store, config) = (self.store.clone(), self.settings.ingest.clone());
+        let (flights, retain_blocks) = (self.flights.clone(), self.section.retain_blocks);
+        let (of, nodes) = (chain.clone(), pool.clone());
+        let options = move || ingest::Options {
+            chain: of.clone(),
+            pool: nodes.clone(),
+            store: store.clone(),
+            config: config.clone(),
+            flights: flights.clone(),
+            from_block,
+            decode: ingest::decoder_of(&of),
+            retain_blocks,
+        };
+        IngestSlot::new(chain.clone(), pool.clone(), Box::new(options))
+    }
 }
 
 /// A chain of the configuration.
@@ -108,17 +132,21 @@ impl Chains {
         self.served.push(ServedChain { chain, pool: Some(pool), ingest, redecode, audit: None });
     }
 
-    /// Before a chain's ingest starts: what it commits must say who decoded it.
-    async fn add_target(
+    /// A folder's blocks are decoded again by its one process; those of a database by whoever reads their chain.
+    fn add_target(
         &mut self,
         store: &Store,
         chain: &Arc<Chain>,
         settings: &Settings,
-    ) -> Result<Option<StatusFn>> {
-        let target = RedecodeTarget::new(store, chain.clone(), settings.ingest.redecode).await?;
+        is_ingested: bool,
+    ) -> Option<StatusFn> {
+        if store.is_shared() && !is_ingested {
+            return None;
+        }
+        let target = RedecodeTarget::new(chain.clone(), settings.ingest.redecode);
         let progress = target.progress.clone();
         self.targets.push(target);
-        Ok(Some(status_fn(move || progress.snapshot())))
+        Some(status_fn(move || progress.snapshot()))
     }
 
     /// What the store holds is served, also where no node of it is configured.
@@ -140,7 +168,7 @@ impl Chains {
                 continue;
             };
             let chain = Arc::new(chain.clone());
-            let redecode = self.add_target(store, &chain, settings).await?;
+            let redecode = self.add_target(store, &chain, settings, false);
             self.served.push(ServedChain {
                 chain,
                 pool: None,

@@ -34,14 +34,14 @@ impl Listeners {
     pub async fn start(
         settings: &Settings,
         app: &App,
-        files: FilePlan,
+        (hosts, files): (Hosts, FilePlan),
     ) -> Result<(Self, Vec<SocketAddr>)> {
         let (stage, stages) = watch::channel(Stage::Serving);
         let (mut tasks, mut sweep) = (JoinSet::new(), JoinSet::new());
         let connections = connections(settings, files);
         sweep.spawn(connections.clone().sweep());
         let mut addresses = Vec::new();
-        for (address, hosts) in listening(settings) {
+        for (address, hosts) in listening(settings, hosts) {
             let listener = bind(&address).with_context(|| format!("cannot listen on {address}"))?;
             addresses.push(listener.local_addr()?);
             let connections = connections.clone();
@@ -108,29 +108,28 @@ fn connections(settings: &Settings, files: FilePlan) -> std::sync::Arc<Connectio
 }
 
 /// One listener for all, less the hosts that have their own. Health, status and metrics are served by
-/// every one.
-fn listening(settings: &Settings) -> Vec<(String, Hosts)> {
+/// every one. A process that does not serve a host has no listener for it.
+fn listening(settings: &Settings, mut all: Hosts) -> Vec<(String, Hosts)> {
     let listen = &settings.listen;
     let none = Hosts::NONE;
-    let mut all = Hosts::ALL;
     let mut list = Vec::new();
-    if !listen.data.is_empty() {
+    if all.data && !listen.data.is_empty() {
         all.data = false;
         list.push((listen.data.clone(), Hosts { data: true, ..none }));
     }
-    if !listen.rpc.is_empty() {
+    if all.rpc && !listen.rpc.is_empty() {
         all.rpc = false;
         list.push((listen.rpc.clone(), Hosts { rpc: true, ..none }));
     }
-    if !listen.streams.is_empty() {
+    if all.streams && !listen.streams.is_empty() {
         all.streams = false;
         list.push((listen.streams.clone(), Hosts { streams: true, ..none }));
     }
-    if !listen.admin.is_empty() {
+    if all.admin && !listen.admin.is_empty() {
         all.admin = false;
         list.push((listen.admin.clone(), Hosts { admin: true, ..none }));
     }
-    if !listen.console.is_empty() {
+    if all.console && !listen.console.is_empty() {
         all.console = false;
         list.push((listen.console.clone(), Hosts::CONSOLE));
     }

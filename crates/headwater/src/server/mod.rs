@@ -3,9 +3,11 @@
 mod audit;
 pub mod chains;
 mod disk_budget;
+mod ingests;
 mod listeners;
 mod memory;
 mod problems;
+mod role;
 mod streams;
 
 use std::net::SocketAddr;
@@ -15,9 +17,8 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 use api::cursor::CursorKey;
 use api::keys::KeyRing;
-use api::{App, Parts, ProblemsFn};
+use api::{App, Parts, ProblemsFn, StreamsSlot};
 use gateway::{ChainNode, Gateway};
-use ingest::ChainIngest;
 use metrics_exporter_prometheus::PrometheusHandle;
 use model::chain::ChainTable;
 use rand::RngCore;
@@ -25,49 +26,68 @@ use store::{Store, WriteState};
 use tasks::TaskBoard;
 use tokio::task::{JoinHandle, JoinSet};
 
-use self::streams::LateTokens;
+use self::streams::{LateTokens, StreamsKeeper, StreamsPlan};
+use crate::cli::Role;
 use crate::config::{self, Settings};
 use crate::file_limit;
-use crate::open_store::open_store;
+use crate::open_store::{open_replicated_store, open_store};
 use crate::redecode::RedecodeWorker;
-use crate::telemetry;
-use ::streams::Streams;
+use crate::telemetry::Metrics;
 use chains::Chains;
 use disk_budget::DiskBudget;
+pub use ingests::IngestSlot;
 use listeners::Listeners;
 use problems::{Watched, problems_fn};
 
+const FOLLOWING_KEYS: &str = "following changes of API keys";
+
 pub struct Server {
     pub app: App,
-    pub ingests: Vec<Arc<ChainIngest>>,
+    pub ingests: Vec<Arc<IngestSlot>>,
     /// Where it listens, with the port the system gave where 0 was asked for.
     pub addresses: Vec<SocketAddr>,
     redecode: RedecodeWorker,
-    streams: Streams,
+    streams: StreamsSlot,
     listeners: Listeners,
     budget: Option<JoinHandle<()>>,
+    /// What waits for a duty, or has it.
+    keepers: JoinSet<()>,
     /// Ends with the server.
     _head_accounts: JoinSet<()>,
     store: Store,
 }
 
 impl Server {
-    pub async fn start(settings: &Settings, ingesting: bool) -> Result<Self> {
-        let tasks = TaskBoard::default();
-        // Before anything that counts is started.
-        let prometheus = telemetry::metrics(tasks.clone())?;
+    pub async fn start(settings: &Settings, role: Role, metrics: &Metrics) -> Result<Self> {
+        let Metrics { tasks, prometheus } = metrics.clone();
         memory::tell_limit(settings);
         let table = Arc::new(config::table(settings)?);
-        let store = open_store(settings, true).await?;
+        let store = match role {
+            Role::Api | Role::Gateway => open_replicated_store(settings).await?,
+            _ => open_store(settings, true).await?,
+        };
+        role.check(&store)?;
         let Chains { served, ingests, targets, head_accounts } =
-            chains::start(settings, &table, &store, ingesting).await?;
+            chains::start(settings, &table, &store, role).await?;
+        let unread = targets.iter().map(|target| target.chain.id);
+        let unread: Vec<_> =
+            unread.filter(|id| ingests.iter().all(|slot| slot.chain.id != *id)).collect();
         let redecode = RedecodeWorker::start(&store, targets);
-        let tokens = LateTokens::new();
-        let streams = streams::start(settings, &store, &table, &served, tokens.clone()).await?;
+        for chain in unread {
+            redecode.handle().declare(&store, chain).await?;
+        }
+        let mut keepers = ingests::start(&ingests, &store, &redecode.handle()).await?;
+        let (tokens, slot) = (LateTokens::new(), StreamsSlot::default());
+        let plan = StreamsPlan::new(settings, &store, &table, &served, tokens.clone())?;
+        let streams = if role.runs_streams(&store) {
+            Some(StreamsKeeper::start(plan, slot.clone(), tasks.clone()).await?)
+        } else {
+            None
+        };
         let problems = problems_fn(Watched {
             store: store.clone(),
             ingests: ingests.clone(),
-            streams: streams.clone(),
+            streams: slot.clone(),
             tasks: tasks.clone(),
         });
         let built = Built {
@@ -75,23 +95,32 @@ impl Server {
             chains: served,
             redecode: &redecode,
             problems,
-            streams: streams.clone(),
+            streams: slot.clone(),
             prometheus,
         };
         let mut app = parts(settings, &store, built).await?;
-        let budget = watch_budget(settings, &store, &mut app, tasks);
+        let budget = watch_budget(settings, &store, &mut app, tasks.clone());
         let app = App::new(app);
         tokens.set(app.clone());
+        if let Some((keeper, leading)) = streams {
+            keepers.spawn(keeper.keep(app.clone(), leading));
+        }
+        let keys = app.clone();
+        keepers.spawn(async move {
+            tasks.keep_running(FOLLOWING_KEYS, || false, || keys.parts.keys.follow()).await;
+        });
         let files = file_limit::plan(settings.node_files());
-        let (listeners, addresses) = Listeners::start(settings, &app, files).await?;
+        let (listeners, addresses) =
+            Listeners::start(settings, &app, (role.hosts(), files)).await?;
         Ok(Server {
             app,
             ingests,
             addresses,
             redecode,
-            streams,
+            streams: slot,
             listeners,
             budget,
+            keepers,
             _head_accounts: head_accounts,
             store,
         })
@@ -121,9 +150,13 @@ impl Server {
         self.app.stop();
         self.listeners.stop().await;
         self.redecode.stop().await;
-        self.streams.stop().await;
-        self.ingests.iter().for_each(|ingest| ingest.pool.shutdown());
+        if let Some(streams) = self.streams.get() {
+            streams.stop().await;
+        }
+        self.ingests.iter().for_each(|slot| slot.stop());
         self.ingests.clear();
+        // Whoever waits for a duty of this process gets it now.
+        self.keepers.shutdown().await;
         if let Some(budget) = &self.budget {
             budget.abort();
         }
@@ -152,7 +185,7 @@ struct Built<'a> {
     chains: Vec<api::ServedChain>,
     redecode: &'a RedecodeWorker,
     problems: ProblemsFn,
-    streams: Streams,
+    streams: StreamsSlot,
     prometheus: PrometheusHandle,
 }
 
@@ -186,6 +219,8 @@ async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<P
         &settings.api.verified_collections,
         &table,
     )?;
+    let labels = api::Labels::read(&settings.api.labels)?;
+    let token_lists = api::TokenLists::read(&settings.price.token_lists)?;
     Ok(Parts {
         config: settings.api.clone(),
         console: settings.console.clone(),
@@ -200,10 +235,10 @@ async fn parts(settings: &Settings, store: &Store, built: Built<'_>) -> Result<P
         redecode: Box::new(redecode.handle()),
         problems,
         cursor_key,
-        labels: api::Labels::read(&settings.api.labels)?,
+        labels,
         verified,
         price: settings.price.clone(),
-        token_lists: api::TokenLists::read(&settings.price.token_lists)?,
+        token_lists,
         metrics: Box::new(move || prometheus.render()),
         version: env!("CARGO_PKG_VERSION"),
         disk_budget: None,

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use api::{Problem, ProblemsFn};
+use api::{Problem, ProblemsFn, StreamsSlot};
 use ingest::ChainIngest;
 use store::{Store, WriteState};
-use streams::Streams;
 use tasks::{TaskBoard, TaskProblem};
+
+use super::ingests::IngestSlot;
 
 const GOES_ON: &str = "look at the log; it goes on by itself when the cause is gone";
 
 /// Whose tasks can stand still.
 pub struct Watched {
     pub store: Store,
-    pub ingests: Vec<Arc<ChainIngest>>,
-    pub streams: Streams,
+    pub ingests: Vec<Arc<IngestSlot>>,
+    pub streams: StreamsSlot,
     /// Those of the server itself.
     pub tasks: TaskBoard,
 }
@@ -23,8 +24,11 @@ pub fn problems_fn(watched: Watched) -> ProblemsFn {
     let Watched { store, ingests, streams, tasks } = watched;
     Box::new(move || {
         let mut problems: Vec<Problem> = of_store(store.write_state()).into_iter().collect();
-        problems.extend(ingests.iter().flat_map(|ingest| of_ingest(ingest)));
-        problems.extend(streams.problems().into_iter().chain(tasks.problems()).map(of_task));
+        problems.extend(
+            ingests.iter().filter_map(|slot| slot.running()).flat_map(|ingest| of_ingest(&ingest)),
+        );
+        let of_streams = streams.get().map(|streams| streams.problems()).unwrap_or_default();
+        problems.extend(of_streams.into_iter().chain(tasks.problems()).map(of_task));
         problems
     })
 }

@@ -25,6 +25,7 @@ mod audit;
 mod backup;
 mod bad_input;
 mod broken_stderr;
+mod cluster;
 mod command_line;
 mod console;
 mod coverage;

@@ -150,6 +150,27 @@ impl Serve {
 }
 
 impl Serve {
+    /// Runs until its log says this, and is ended then; gives the log.
+    pub fn runs_until_logged(mut self, text: &str, patience: Duration) -> String {
+        let log = std::fs::File::create(&self.stderr).unwrap();
+        let mut child = self.command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let began = Instant::now();
+        let found = loop {
+            let log = std::fs::read_to_string(&self.stderr).unwrap();
+            if log.contains(text)
+                || began.elapsed() > patience
+                || child.try_wait().unwrap().is_some()
+            {
+                break log;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let _ = child.kill();
+        child.wait().unwrap();
+        assert!(found.contains(text), "{text:?} is not in the log: {found}");
+        found
+    }
+
     /// Starts and is gone before it has said a word, however far it came.
     pub fn killed_after(mut self, life: Duration) {
         let mut child = self.command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

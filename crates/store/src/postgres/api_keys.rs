@@ -2,11 +2,13 @@
 
 use tokio_postgres::Row;
 
+use super::announce::note_change;
 use super::connection::Param;
 use super::numbers::{sql, u64_at};
 use super::store::Store;
 use crate::Error;
 use crate::api_key::{ApiKey, MethodRules, Role};
+use crate::shared::Shared;
 
 const BROKEN: Error = Error::Broken { what: "API key" };
 
@@ -48,15 +50,20 @@ impl Store {
         let MethodRules { allow, deny } = &key.methods;
         let params: [Param; 9] =
             [&hash, &key.id, &key.tenant, &key.name, &role, &created_at, &units, allow, deny];
-        self.inner.pool.get().await?.execute(PUT, &params).await.map(|_| ())
+        let mut connection = self.inner.begin().await?;
+        connection.execute(PUT, &params).await?;
+        note_change(&connection, Shared::Keys).await?;
+        connection.commit().await
     }
 
     /// The key that is gone now; none where there was no such id.
     pub async fn remove_api_key(&self, id: &str) -> Result<Option<ApiKey>, Error> {
         let known = self.api_keys().await?.into_iter().find(|key| key.id == id);
         let Some(key) = known else { return Ok(None) };
-        let connection = self.inner.pool.get().await?;
+        let mut connection = self.inner.begin().await?;
         let removed = connection.execute(REMOVE, &[&key.hash.as_slice()]).await?;
+        note_change(&connection, Shared::Keys).await?;
+        connection.commit().await?;
         Ok((removed > 0).then_some(key))
     }
 }

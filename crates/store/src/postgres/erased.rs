@@ -8,6 +8,7 @@ use std::future::Future;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::pin::Pin;
+use std::time::Duration;
 
 use alloy_primitives::{Address, B256};
 use bytes::Bytes;
@@ -18,6 +19,7 @@ use model::raw::{Block, Header, Receipt};
 use model::token::Token;
 use tokio::sync::watch;
 
+use super::lease::Term;
 use super::prepare::PgBlock;
 use super::read::BlockParts;
 use super::{read, store};
@@ -26,15 +28,18 @@ use crate::change::{ChangeOf, Committed};
 use crate::check::{CheckProgress, CheckReport};
 use crate::generations::{Building, Decoded, Fingerprint, Generations, StopFn};
 use crate::journal::{Entry, ReaderCommit, ReaderCursor, ReaderRow, Version};
+use crate::lease::Duty;
 use crate::options::{Options, TableSize, UpgradeProgress};
 use crate::prune::Pruned;
 use crate::query::{
     LogsPage, LogsQuery, LowestTradeQuery, Place, PoolStatesQuery, StateAt, StoredTrade,
     TradesPage, TradesQuery, WalletPage, WalletQuery,
 };
+use crate::shared::Shared;
 use crate::streams::{
     AttemptLog, AttemptRecord, AttemptsQuery, Delivery, FailedQuery, KeptMatch, ListAnchor,
-    QueueState, QueuedDelivery, StreamCommit, StreamId, StreamRow, StreamTotals,
+    QueueState, QueuedDelivery, StreamAnswer, StreamCall, StreamCommit, StreamId, StreamRow,
+    StreamTotals,
 };
 use crate::write_state::WriteState;
 use crate::{ApiKey, Coverage, Error};
@@ -111,6 +116,7 @@ impl View {
 
 erased! { Store:
     version(chain: ChainId) -> Version;
+    try_lead(duty: Duty) -> Option<Term>;
     commit(chain: ChainId, change: ChangeOf<PgBlock>) -> Committed;
     prune_oldest(chain: ChainId, below: u64, limit: usize) -> Pruned;
     put_token(chain: ChainId, address: Address, token: &'a Token) -> ();
@@ -131,6 +137,15 @@ erased! { Store:
     write_generation(chain: ChainId, decoder: Fingerprint, blocks: &'a [Decoded], reached: u64) -> usize;
     finish_generation(chain: ChainId, decoder: Fingerprint) -> ();
     sweep_generations(chain: ChainId, stop: StopFn<'a>) -> u64;
+    claim_queues(sender: &'a str, limit: usize) -> Vec<StreamId>;
+    claim_queue(sender: &'a str, id: StreamId) -> Option<bool>;
+    renew_claims(sender: &'a str, streams: &'a [StreamId]) -> Vec<StreamId>;
+    release_claims(sender: &'a str) -> ();
+    claim_retry(place: (StreamId, u64), due_ms: u64, until_ms: u64) -> bool;
+    stream_rows(ids: &'a [StreamId]) -> Vec<StreamRow>;
+    call_streams(call: &'a StreamCall, within: Duration) -> Option<StreamAnswer>;
+    take_stream_calls() -> Vec<(String, StreamCall)>;
+    answer_stream_call(id: &'a str, answer: &'a StreamAnswer) -> ();
     streams() -> Vec<StreamRow>;
     put_stream(row: &'a StreamRow) -> ();
     remove_stream(id: StreamId) -> bool;
@@ -163,6 +178,14 @@ impl Store {
 
     pub fn view(&self) -> Answer<'_, View> {
         Box::pin(async move { self.0.view().await.map(View) })
+    }
+
+    pub fn under(&self, term: &Term) -> Self {
+        Store(self.0.under(term))
+    }
+
+    pub fn watch_shared(&self, shared: Shared) -> watch::Receiver<u64> {
+        self.0.inner.newest.watch(shared)
     }
 
     pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {

@@ -8,16 +8,19 @@ use std::sync::{Mutex, PoisonError};
 use model::chain::ChainId;
 use tokio::sync::watch;
 
-use super::announce::Newest;
+use super::announce::{ALL_CHANGES, Newest};
 use super::chain_row::{ALL_CHAINS, ChainRow};
 use super::connection::{Lent, Pool};
 use super::lease::Leases;
+use super::numbers::u64_at;
+use super::replicas::Replicas;
 use crate::Error;
 use crate::generations::Fingerprint;
 use crate::write_state::WriteState;
 
 pub struct Inner {
     pub pool: Pool,
+    pub replicas: Replicas,
     /// Where this installation keeps files of its own.
     pub folder: PathBuf,
     pub journal_entries_min: u64,
@@ -39,6 +42,9 @@ impl Inner {
         for row in connection.query(ALL_CHAINS, &[]).await? {
             let (chain, state) = ChainRow::read(&row);
             self.newest.tell(chain, state.seq);
+        }
+        for row in connection.query(ALL_CHANGES, &[]).await? {
+            self.newest.tell_changed(row.get(0), u64_at(&row, 1));
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ mod numbers;
 mod prepare;
 mod read;
 mod readers;
+mod replicas;
 mod server;
 mod store;
 mod streams;
@@ -24,6 +25,7 @@ mod tls;
 mod write;
 
 pub use erased::{Store, View};
+pub use lease::Term;
 pub use prepare::{PgBlock, prepare};
 pub use read::BlockParts;
 pub use store::not_offered;

@@ -68,7 +68,7 @@ impl Store {
 
     async fn write_reader(&self, commit: ReaderCommit) -> Result<(), Error> {
         let ReaderCommit { chain, name, expected, cursor, rows } = commit;
-        let mut connection = self.inner.begin().await?;
+        let mut connection = self.begin().await?;
         move_reader(&connection, (chain, &name), expected, cursor).await?;
         // Of rows with the same key only the last is one.
         let rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.key, row.value)).collect();
@@ -87,7 +87,7 @@ impl Store {
     }
 
     pub async fn remove_reader(&self, chain: ChainId, name: &str) -> Result<bool, Error> {
-        let mut connection = self.inner.begin().await?;
+        let mut connection = self.begin().await?;
         let known = connection.first(READER, &[&sql(chain.0), &name]).await?;
         if known.is_none() {
             return Ok(false);

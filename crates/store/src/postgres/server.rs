@@ -15,8 +15,9 @@ use super::tls::MakeTls;
 use crate::Error;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
-const TCP_USER_TIMEOUT: Duration = Duration::from_secs(30);
+/// A server that vanished is known to be gone within this.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+const TCP_USER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// No statement of ours takes as long; one that does is cut off, and so is a transaction that is forgotten.
 const SESSION: &str = "set statement_timeout = '10min'; set idle_in_transaction_session_timeout = '10min'; \
@@ -100,8 +101,7 @@ impl Server {
     ) -> Result<Client, Error> {
         let connecting = timeout(CONNECT_TIMEOUT, self.open_session()).await;
         let connected = connecting.map_err(|_| self.unreachable("it took too long".into()))?;
-        let (client, mut connection) =
-            connected.map_err(|error| self.unreachable(Box::new(error)))?;
+        let (client, mut connection) = connected.map_err(|error| self.not_let_in(error))?;
         let label = self.label.clone();
         tokio::spawn(async move {
             loop {
@@ -123,8 +123,23 @@ impl Server {
         });
         let sync = if self.durable { "" } else { "; set synchronous_commit = off" };
         let set = client.batch_execute(&format!("{SESSION}{sync}")).await;
-        set.map_err(|error| self.unreachable(Box::new(error)))?;
+        set.map_err(|error| self.not_let_in(error))?;
         Ok(client)
+    }
+
+    /// One that is away or starting lets everybody in later; one that does not know the user or the database does not.
+    fn not_let_in(&self, error: tokio_postgres::Error) -> Error {
+        let class = error.code().and_then(|code| code.code().get(..2)).unwrap_or_default();
+        match class {
+            "28" | "3D" => Error::Engine {
+                action: "use the database",
+                path: self.label.clone(),
+                source: with_cause(Box::new(error)),
+                advice: "look at the user, the password and the database in store.url",
+                retryable: false,
+            },
+            _ => self.unreachable(Box::new(error)),
+        }
     }
 
     fn unreachable(&self, source: Box<dyn std::error::Error + Send + Sync>) -> Error {

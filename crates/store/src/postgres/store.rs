@@ -11,17 +11,18 @@ use model::token::Token;
 use tokio::sync::watch;
 
 use super::announce::{Newest, listen};
-use super::chain_row::{ALL_CHAINS, ChainRow};
-use super::connection::{Connection, Param, Pool};
+use super::connection::{Connection, Lent, Param, Pool};
 use super::inner::Inner;
-use super::lease::Leases;
+use super::lease::{Leases, Term, check_term, keep_renewing};
 use super::migrate::migrate;
 use super::numbers::{sql, text};
 use super::read::View;
+use super::replicas::Replicas;
 use super::server::Server;
 use crate::Error;
 use crate::embedded::codec::Packed;
 use crate::journal::Version;
+use crate::lease::Duty;
 use crate::options::{Options, TableSize, UpgradeProgress};
 use crate::write_state::WriteState;
 
@@ -38,7 +39,7 @@ const SIZES: &str = "select coalesce(p.relname, c.relname)::text, sum(pg_total_r
      where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace group by 1";
 
 /// Tables as `table_sizes` names them.
-const TABLES: [&str; 29] = [
+const TABLES: [&str; 32] = [
     "blocks",
     "transactions",
     "logs",
@@ -66,6 +67,9 @@ const TABLES: [&str; 29] = [
     "deliveries",
     "stream_attempts",
     "stream_failed",
+    "leases",
+    "stream_calls",
+    "changes",
     "schema_versions",
     "other",
 ];
@@ -74,6 +78,8 @@ const TABLES: [&str; 29] = [
 #[derive(Clone)]
 pub struct Store {
     pub inner: Arc<Inner>,
+    /// Under which term this handle writes of streams, if under one.
+    term: Option<(Duty, i64)>,
 }
 
 impl Store {
@@ -91,6 +97,7 @@ impl Store {
         let (is_open, closed) = watch::channel(());
         let inner = Arc::new(Inner {
             pool: Pool::new(server, options.connections_max),
+            replicas: Replicas::new(options)?,
             folder: options.path.clone(),
             journal_entries_min: options.journal_entries_min,
             leases: Leases::default(),
@@ -100,13 +107,34 @@ impl Store {
             disk_bytes: Default::default(),
             _is_open: is_open,
         });
-        for row in first.query(ALL_CHAINS, &[]).await? {
-            let (chain, state) = ChainRow::read(&row);
-            inner.newest.tell(chain, state.seq);
-        }
+        inner.look().await?;
         inner.measure().await?;
+        keep_renewing(&inner, closed.clone());
         listen(&inner, closed);
-        Ok(Store { inner })
+        Ok(Store { inner, term: None })
+    }
+
+    pub async fn try_lead(&self, duty: Duty) -> Result<Option<Term>, Error> {
+        self.inner.leases.try_lead(&self.inner, duty).await
+    }
+
+    /// The same store, for whoever has a duty.
+    pub fn under(&self, term: &Term) -> Self {
+        Store { inner: self.inner.clone(), term: Some((term.duty, term.epoch)) }
+    }
+
+    /// 0 where this handle is under no term.
+    pub fn epoch(&self) -> i64 {
+        self.term.map_or(0, |(_, epoch)| epoch)
+    }
+
+    /// A transaction for rows of streams, refused where another process has them by now.
+    pub async fn begin(&self) -> Result<Lent, Error> {
+        let connection = self.inner.begin().await?;
+        if let Some(term) = self.term {
+            check_term(&connection, &self.inner.pool.server, term).await?;
+        }
+        Ok(connection)
     }
 
     pub async fn view(&self) -> Result<View, Error> {

@@ -5,12 +5,16 @@
 //! with the journal reader's cursor. What a body says is the business of whoever wrote it.
 
 mod attempt;
+mod call;
+mod claim;
 mod delivery;
 mod face;
 mod stream_commit;
 mod stream_row;
 
 pub use attempt::{AttemptLog, AttemptRecord, AttemptsQuery, FailedQuery, ListAnchor};
+pub use call::{StreamAnswer, StreamCall};
+pub use claim::CLAIM;
 pub use delivery::{
     Delivery, DeliveryKind, DeliveryMeta, DeliveryState, QueueState, RecordCounts, delivery_digest,
 };

@@ -27,6 +27,8 @@ mod coverage;
 #[cfg(test)]
 mod decoders;
 #[cfg(test)]
+mod duties;
+#[cfg(test)]
 mod engine;
 #[cfg(test)]
 mod facts;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const USER: &str = "headwater";
+pub const USER: &str = "headwater";
 /// No test waits for the disk, and none outlives the server.
 const SETTINGS: [&str; 8] = [
     "listen_addresses=",
@@ -21,7 +21,7 @@ const SETTINGS: [&str; 8] = [
     "max_locks_per_transaction=256",
 ];
 /// The server ends when the test process does: then nobody holds the other end of its input any more.
-const KEEPER: &str = r#"folder="$1"; shift; "$@" >"$folder/server.log" 2>&1 & server=$!
+pub const KEEPER: &str = r#"folder="$1"; shift; "$@" >"$folder/server.log" 2>&1 & server=$!
     cat >/dev/null; kill -INT $server; wait $server; rm -rf "$folder""#;
 
 pub struct PostgresProcess {
@@ -38,7 +38,7 @@ pub struct Made {
 }
 
 /// The newest of Debian's, or whatever is in the path.
-fn program(name: &str) -> Option<PathBuf> {
+pub fn program(name: &str) -> Option<PathBuf> {
     let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut versions: Vec<PathBuf> = installed.map(|entry| entry.path()).collect();
     versions
@@ -49,7 +49,7 @@ fn program(name: &str) -> Option<PathBuf> {
 }
 
 /// As whom the server runs: it refuses to run as root.
-fn unprivileged() -> Option<Vec<String>> {
+pub fn unprivileged() -> Option<Vec<String>> {
     let id = |args: &[&str]| {
         let asked = Command::new("id").args(args).output().ok()?;
         asked.status.success().then(|| String::from_utf8_lossy(&asked.stdout).trim().to_owned())

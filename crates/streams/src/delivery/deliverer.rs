@@ -20,9 +20,9 @@ use super::limits::Limits;
 use super::post::{Post, Poster};
 use super::running::Running;
 use super::schedule::Outcome;
-use super::shared::{Shared, lock};
+use super::shared::{Lane, Shared, lock};
 use super::writer::AttemptWriter;
-use super::{first_attempts, queue_metrics, retries};
+use super::{claims, first_attempts, queue_metrics, retries};
 use crate::clock::now_ms;
 use crate::payload::test_body;
 use crate::signature::Secrets;
@@ -60,6 +60,7 @@ impl Deliverer {
             poster: Poster::new(guard, lookup).map_err(DeliveryError::Config)?,
             limits: Limits::new(&config),
             writer: AttemptWriter::start(store.clone(), retry_wake.clone(), tasks.clone()),
+            sender: random_id(),
             store,
             config,
             directory,
@@ -73,9 +74,12 @@ impl Deliverer {
             running: Running::default(),
             tasks,
         });
-        for stream in shared.directory.sending() {
-            first_attempts::wake(&shared, stream);
+        if !shared.store.is_shared() {
+            for stream in shared.directory.sending() {
+                first_attempts::wake(&shared, stream);
+            }
         }
+        claims::start(&shared);
         tokio::spawn(retries::keep(shared.clone()));
         tokio::spawn(queue_metrics::keep(shared.clone()));
         Ok(Arc::new(Deliverer { shared }))
@@ -97,10 +101,16 @@ impl Deliverer {
     /// The same for deliveries that were stored just now, in the order of their numbers.
     pub fn hand_over(&self, queued: Vec<QueuedDelivery>) {
         let mut streams = Vec::new();
+        let has_others = self.shared.store.is_shared();
         for queued in queued {
             let (stream, seq) = (queued.delivery.stream, queued.delivery.seq);
-            streams.push(stream);
             let mut lanes = lock(&self.shared.lanes);
+            // What no sender is at, all senders are told of by the store: whoever is free takes it.
+            let is_new = has_others && !lanes.get(&stream).is_some_and(Lane::is_ours);
+            if is_new {
+                continue;
+            }
+            streams.push(stream);
             let lane = lanes.entry(stream).or_default();
             lane.last_seq = lane.last_seq.max(Some(seq));
             lane.handed_over.extend(self.shared.hand_over.take(queued));
@@ -208,6 +218,8 @@ impl Deliverer {
         let ended = async {
             shared.running.ended().await;
             shared.writer.flush().await;
+            // Others need not wait for the claims to run out.
+            let _ = shared.store.release_claims(&shared.sender).await;
         };
         if tokio::time::timeout(longest + STORE_RESULTS_MAX, ended).await.is_err() {
             tracing::warn!("webhooks were still under way at the end; some will be sent again");

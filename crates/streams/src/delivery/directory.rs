@@ -1,5 +1,6 @@
 //! What sending has to know of streams, and what it says of them; whoever keeps them answers.
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use store::StreamId;
 
@@ -28,6 +29,11 @@ pub enum StatusChange {
 
 pub trait Directory: Send + Sync {
     fn target(&self, id: StreamId) -> Option<TargetInfo>;
+
+    /// Whoever does not know all streams learns of these; `target` is asked next.
+    fn prepare<'a>(&'a self, _streams: &'a [StreamId]) -> BoxFuture<'a, Result<(), store::Error>> {
+        std::future::ready(Ok(())).boxed()
+    }
 
     /// All streams that are to be sent.
     fn sending(&self) -> Vec<StreamId>;

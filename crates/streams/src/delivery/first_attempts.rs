@@ -99,9 +99,18 @@ impl LaneRun {
         target.is_some_and(|target| target.is_sending) && !self.shared.is_stopping()
     }
 
+    /// Whether the next one may be sent.
+    async fn may_send(&self) -> Result<bool, store::Error> {
+        Ok(self.is_sending() && self.shared.is_ours(self.stream).await?)
+    }
+
     async fn page(&self) -> Result<Next, store::Error> {
+        if self.is_sending() && !self.is_all_sent() && !self.shared.is_ours(self.stream).await? {
+            return Ok(Next::Wait);
+        }
         while let Some(HandedOver { delivery, body, waiting, .. }) = self.handed_over() {
-            if !self.is_sending() || !self.first_attempt(&delivery, waiting, Some(body)).await {
+            if !self.may_send().await? || !self.first_attempt(&delivery, waiting, Some(body)).await
+            {
                 return Ok(Next::Wait);
             }
         }
@@ -111,7 +120,7 @@ impl LaneRun {
         let (deliveries, waiting) = self.read().await?;
         for (sent, delivery) in deliveries.iter().enumerate() {
             let queue_size = waiting.saturating_sub(sent as u64);
-            if !self.is_sending() || !self.first_attempt(delivery, queue_size, None).await {
+            if !self.may_send().await? || !self.first_attempt(delivery, queue_size, None).await {
                 return Ok(Next::Wait);
             }
         }

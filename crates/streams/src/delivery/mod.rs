@@ -5,6 +5,7 @@
 //! Must not know: how blocks become payloads, and who keeps streams (`Directory` is all it asks).
 
 mod attempt;
+mod claims;
 mod config;
 mod deliverer;
 mod directory;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use store::{AttemptRecord, StreamId};
+use store::{AttemptRecord, CLAIM, StreamId};
 
 use super::attempt::{Attempt, Reason};
 use super::in_flight::Ticket;
@@ -48,7 +48,9 @@ async fn take_up(shared: &Arc<Shared>) -> Result<Duration, store::Error> {
         let due = shared.store.due_retries(now_ms, passed_over(shared), limit).await?;
         let is_all = due.len() < limit;
         let mut changed = false;
-        for (_, stream, seq) in due {
+        let streams: BTreeSet<StreamId> = due.iter().map(|(_, stream, _)| *stream).collect();
+        shared.directory.prepare(&streams.into_iter().collect::<Vec<_>>()).await?;
+        for (due_ms, stream, seq) in due {
             if !is_sending(shared, stream) {
                 changed |= lock(&shared.held).insert(stream);
                 // Who made it active meanwhile did not find it among those that are held.
@@ -61,7 +63,7 @@ async fn take_up(shared: &Arc<Shared>) -> Result<Duration, store::Error> {
                 let shared = shared.clone();
                 tokio::spawn(async move {
                     let _running = running;
-                    keep_trying(&shared, ticket, stream, seq).await;
+                    keep_trying(&shared, ticket, Due { stream, seq, due_ms }).await;
                 });
             }
         }
@@ -91,8 +93,16 @@ async fn time_to_next(shared: &Shared, now_ms: u64) -> Result<Duration, store::E
     Ok(Duration::from_millis(next_ms.unwrap_or(until_ms) - now_ms))
 }
 
-async fn keep_trying(shared: &Shared, ticket: Ticket, stream: StreamId, seq: u64) {
-    let attempt = || attempt(shared, stream, seq);
+/// A retry whose time had come when it was looked for.
+#[derive(Clone, Copy)]
+struct Due {
+    stream: StreamId,
+    seq: u64,
+    due_ms: u64,
+}
+
+async fn keep_trying(shared: &Shared, ticket: Ticket, due: Due) {
+    let attempt = || attempt(shared, due);
     let attempted = shared.tasks.keep_running(SENDING, || shared.is_stopping(), attempt).await;
     match attempted.flatten() {
         Some(record) => shared.writer.put(record, ticket).await,
@@ -103,12 +113,16 @@ async fn keep_trying(shared: &Shared, ticket: Ticket, stream: StreamId, seq: u64
     }
 }
 
-/// None where it was deleted, or sent meanwhile, or cannot be sent now.
+/// None where it was deleted, or sent meanwhile, or cannot be sent now, or is another sender's.
 async fn attempt(
     shared: &Shared,
-    stream: StreamId,
-    seq: u64,
+    Due { stream, seq, due_ms }: Due,
 ) -> Result<Option<AttemptRecord>, store::Error> {
+    // Whatever becomes of this sender, it is due again then.
+    let until_ms = now_ms() + shared.config.timeout_ms.saturating_mul(2) + CLAIM.as_millis() as u64;
+    if !shared.store.claim_retry((stream, seq), due_ms, until_ms).await? {
+        return Ok(None);
+    }
     let delivery = shared.store.delivery(stream, seq).await?;
     let Some(delivery) = delivery.filter(|it| it.state.due_ms.is_some()) else {
         return Ok(None);

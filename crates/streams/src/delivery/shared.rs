@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use store::Store;
 use store::StreamId;
@@ -19,6 +20,8 @@ use super::writer::AttemptWriter;
 
 pub(super) struct Shared {
     pub store: Store,
+    /// Names this sender to others on the same store.
+    pub sender: String,
     pub config: DeliveryConfig,
     pub directory: Arc<dyn Directory>,
     pub poster: Poster,
@@ -51,6 +54,8 @@ pub(super) struct Lane {
     pub last_seq: Option<u64>,
     /// In the order of their numbers.
     pub handed_over: VecDeque<HandedOver>,
+    /// Until when no other sender is at it; where there are others.
+    pub ours_until: Option<Instant>,
 }
 
 impl Shared {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use store::StreamId;
 
+use super::error::NO_STREAM;
 use super::{StreamError, Streams};
 use crate::engine::{Context, Engine};
 use crate::record::{ACTIVE, OwnStart, PAUSED, Status, StreamView};
@@ -47,6 +48,22 @@ impl Streams {
             self.inner.deliverer.wake(id);
         }
         self.get(tenant, id)
+    }
+
+    /// What a sender in another process found out about a stream: `/{id}/{status}`, and why.
+    pub async fn take_report(&self, path: &str, message: String) -> Result<(), StreamError> {
+        let parts = path.strip_prefix('/').and_then(|rest| rest.split_once('/'));
+        let read = parts.and_then(|(id, name)| Some((id.parse().ok()?, Status::from_name(name)?)));
+        let Some((id, status)) = read else { return Err(NO_STREAM) };
+        let is_active = {
+            let registry = self.inner.context.registry.read();
+            registry.get(id).is_some_and(|entry| entry.record.status == Status::Active)
+        };
+        if !is_active {
+            return Ok(());
+        }
+        let Inner { context, engine, .. } = self.parts();
+        change(context, engine, id, NewStatus { status, message }).await
     }
 
     fn parts(&self) -> Inner<'_> {

@@ -29,7 +29,9 @@ pub async fn look(app: &App) -> Exposition {
     out.gauge(READY, &[], f64::from(u8::from(is_ready)));
     out.gauge(PROBLEMS, &[], problems as f64);
     of_store(app, &mut out).await;
-    for (status, count) in app.parts.streams.iter().flat_map(|streams| streams.count_by_status()) {
+    // The process that matches them tells of them.
+    let streams = app.parts.streams.as_ref().and_then(|slot| slot.get());
+    for (status, count) in streams.iter().flat_map(|streams| streams.count_by_status()) {
         out.gauge(STREAMS, &[("status", status.name())], count as f64);
     }
     out

@@ -18,10 +18,10 @@ use self::client::Client;
 use self::simulation::{BLOCK_TIME_S, Simulation};
 use self::stream::{DemoStream, Watch};
 use super::signals::stop_asked;
-use crate::cli::{DemoArgs, DemoChain};
+use crate::cli::{DemoArgs, DemoChain, Role};
 use crate::config::{ChainSection, Flags, Settings};
 use crate::server::Server;
-use crate::telemetry;
+use crate::telemetry::{self, Metrics};
 
 /// Blocks before the head at which the demo's stream begins.
 const STREAM_BLOCKS: u64 = 20;
@@ -45,7 +45,7 @@ async fn demo(args: &DemoArgs, folder: &Path) -> Result<()> {
     let settings = settings(args, folder, &node, &key)?;
     telemetry::logs(&settings.log)?;
     let stop = stop_asked()?;
-    let server = Server::start(&settings, true).await?;
+    let server = Server::start(&settings, Role::All, &Metrics::start()?).await?;
     wait_until_filled(&server).await;
     let address = server.addresses.first().context("no listener")?;
     let client = Client::new(format!("http://{address}"), key);
@@ -92,10 +92,10 @@ fn settings(args: &DemoArgs, folder: &Path, node: &SimNode, key: &str) -> Result
 /// The history is short: a second or so. Whatever is missing after that fills in while we talk.
 async fn wait_until_filled(server: &Server) {
     for _ in 0..FILL_LOOKS {
-        let done = server.ingests.iter().all(|ingest| {
-            let now = ingest.progress.snapshot();
-            now.blocks_applied > 0 && now.blocks_applied > now.node_head
-        });
+        let running = server.ingests.iter().filter_map(|slot| slot.running());
+        let done = running
+            .map(|ingest| ingest.progress.snapshot())
+            .all(|now| now.blocks_applied > 0 && now.blocks_applied > now.node_head);
         if done {
             return;
         }

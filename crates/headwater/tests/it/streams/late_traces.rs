@@ -3,6 +3,7 @@
 
 use testkit::{Fault, Rule, SimConfig, SimNode, read, shared, write};
 
+use super::engines::on_both_engines;
 use super::owner::{confirmed, create, serving, until_told, until_whole};
 use super::receiver::{Taken, WebhookReceiver, prove};
 use super::truth::{Watched, expected};
@@ -14,14 +15,15 @@ const BLOCKS: usize = 40;
 /// So much for each block would be longer than anybody waits here.
 const WAIT_MS: &str = "8000";
 
-#[tokio::test(flavor = "multi_thread")]
-async fn many_blocks_without_traces_wait_no_longer_than_one_and_are_completed_later() {
+on_both_engines!(many_blocks_without_traces_wait_no_longer_than_one_and_are_completed_later);
+
+async fn many_blocks_without_traces_wait_no_longer_than_one_and_are_completed_later(url: &str) {
     let chain = shared(SimConfig { txs_per_block: 8, wallets: 12, ..SimConfig::seeded(81) });
     write(&chain).extend(5);
     let node = SimNode::start(chain.clone()).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let receiver = WebhookReceiver::start(82).await;
-    let server = serving(&folder.path().join("data"), &node)
+    let server = serving(&folder.path().join("data"), &node, url)
         .set("ingest.head_trace_ms", "100")
         .set("streams.traces_wait_ms", WAIT_MS)
         .start();

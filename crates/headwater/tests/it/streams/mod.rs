@@ -1,9 +1,10 @@
 //! Streams end to end: a chain, a server, webhooks, and receivers that can prove what they got.
 
 mod bad_input;
+mod engines;
 mod late_traces;
 mod nothing_lost;
 pub mod owner;
-mod receiver;
+pub mod receiver;
 mod retractions;
-mod truth;
+pub mod truth;

@@ -8,6 +8,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use testkit::{SharedChain, SimConfig, SimNode, read, shared, write};
 
+use super::engines::on_both_engines;
 use super::owner::{activate, create, serving, until_told, until_whole};
 use super::receiver::{WebhookReceiver, prove};
 use super::truth::{Watched, expected};
@@ -32,15 +33,16 @@ fn size() -> Size {
     }
 }
 
-fn serve(data: &Path, node: &SimNode) -> Server {
-    serving(data, node)
+fn serve(data: &Path, node: &SimNode, url: &str) -> Server {
+    serving(data, node, url)
         .set("streams.timeout_ms", "700")
         .set("streams.retry_s", "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]")
         .start()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn whatever_fails_every_receiver_ends_with_the_confirmed_chain() {
+on_both_engines!(whatever_fails_every_receiver_ends_with_the_confirmed_chain);
+
+async fn whatever_fails_every_receiver_ends_with_the_confirmed_chain(url: &str) {
     let size = size();
     let chain = shared(SimConfig { txs_per_block: 4, wallets: 40, ..SimConfig::seeded(71) });
     write(&chain).extend(20);
@@ -48,7 +50,7 @@ async fn whatever_fails_every_receiver_ends_with_the_confirmed_chain() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let receiver = WebhookReceiver::start(72).await;
-    let mut server = serve(&data, &node);
+    let mut server = serve(&data, &node, url);
     let (first, hash) = head(&chain);
     Client::new(server.url()).until_indexed(SLUG, first, &hash).await;
     let watched = create_streams(&server, &chain, &receiver, size.streams).await;
@@ -74,7 +76,7 @@ async fn whatever_fails_every_receiver_ends_with_the_confirmed_chain() {
         } else {
             server.kill_nine();
         }
-        server = serve(&data, &node);
+        server = serve(&data, &node, url);
     }
     let last = read(&chain).head_number();
     write(&chain).extend(CONFIRMATIONS as usize + 1);

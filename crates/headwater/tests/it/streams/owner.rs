@@ -40,9 +40,10 @@ impl Patience {
     }
 }
 
-/// A server that follows the node quickly and may send to this machine.
-pub fn serving(data: &Path, node: &SimNode) -> Serve {
+/// A server that follows the node quickly and may send to this machine. Without a URL its store is the folder.
+pub fn serving(data: &Path, node: &SimNode, url: &str) -> Serve {
     Serve::of(data)
+        .set("store.url", url)
         .rpc(CHAIN, &node.url())
         .set("rpc.poll_ms", "30")
         .set("log.filter", "warn")

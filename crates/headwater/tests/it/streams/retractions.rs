@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use testkit::{SimConfig, SimNode, read, shared, write};
 
+use super::engines::on_both_engines;
 use super::owner::{create, serving, until_told, until_whole};
 use super::receiver::{WebhookReceiver, prove};
 use super::truth::{Items, Watched, expected, told};
@@ -14,15 +15,16 @@ use crate::world::{SLUG, head};
 
 const CONFIRMATIONS: u64 = 12;
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_block_that_is_gone_is_retracted_once() {
+on_both_engines!(a_block_that_is_gone_is_retracted_once);
+
+async fn a_block_that_is_gone_is_retracted_once(url: &str) {
     let chain = shared(SimConfig { txs_per_block: 3, wallets: 20, ..SimConfig::seeded(91) });
     write(&chain).extend(20);
     let node = SimNode::start(chain.clone()).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let receiver = WebhookReceiver::start(92).await;
-    let mut server = serving(&data, &node).start();
+    let mut server = serving(&data, &node, url).start();
     let (first, hash) = head(&chain);
     Client::new(server.url()).until_indexed(SLUG, first, &hash).await;
     // Few, so that there are blocks that concern none.
@@ -43,7 +45,7 @@ async fn a_block_that_is_gone_is_retracted_once() {
         assert!(server.terminate().success());
         // So many new ones that those at the height of the old ones are confirmed at once.
         write(&chain).reorg(depth, depth + CONFIRMATIONS as usize + 4);
-        server = serving(&data, &node).start();
+        server = serving(&data, &node, url).start();
         let (number, hash) = head(&chain);
         Client::new(server.url()).until_indexed(SLUG, number, &hash).await;
     }

@@ -19,8 +19,8 @@ pub use block::{BlockParts, address, read_blocks};
 pub use pools::{carried_state, pack_carried, pool_id, unpack_change};
 
 use super::chain_row::{ALL_CHAINS, ChainRow};
-use super::connection::Lent;
 pub use super::connection::Param;
+use super::connection::{Lent, Pool};
 use super::inner::Inner;
 use crate::Error;
 use crate::coverage::Coverage;
@@ -36,15 +36,39 @@ pub struct View {
 
 impl View {
     pub async fn new(inner: &Arc<Inner>) -> Result<Self, Error> {
-        match View::begin(inner).await {
-            // A connection may have died in the pool, with the server it led to.
-            Err(error) if error.is_retryable() => View::begin(inner).await,
-            done => done,
+        if let Some(view) = View::of_replica(inner).await {
+            return Ok(view);
         }
+        let view = match View::begin(&inner.pool).await {
+            // A connection may have died in the pool, with the server it led to.
+            Err(error) if error.is_retryable() => View::begin(&inner.pool).await?,
+            done => done?,
+        };
+        if !inner.replicas.is_empty() {
+            view.note_seen(inner);
+        }
+        Ok(view)
     }
 
-    async fn begin(inner: &Arc<Inner>) -> Result<Self, Error> {
-        let mut connection = inner.pool.get().await?;
+    /// Whoever saw this must not see what was before it: no replica that is behind is asked from now on.
+    fn note_seen(&self, inner: &Inner) {
+        self.chains.iter().for_each(|(chain, row)| inner.newest.tell(*chain, row.seq));
+    }
+
+    /// None where there is no replica, or it is behind.
+    async fn of_replica(inner: &Arc<Inner>) -> Option<Self> {
+        let replica = inner.replicas.next()?;
+        let view = View::begin(&replica.pool).await.map_err(|error| replica.failed(&error)).ok()?;
+        let is_behind = |(chain, seq)| view.version(chain).seq < seq;
+        if inner.newest.all().into_iter().any(is_behind) {
+            return None;
+        }
+        view.note_seen(inner);
+        Some(view)
+    }
+
+    async fn begin(pool: &Pool) -> Result<Self, Error> {
+        let mut connection = pool.get().await?;
         connection.in_transaction = true;
         let rows = connection.begin_with(SNAPSHOT, ALL_CHAINS, &[]).await?;
         Ok(View { chains: rows.iter().map(ChainRow::read).collect(), connection })

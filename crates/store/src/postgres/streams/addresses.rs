@@ -25,7 +25,7 @@ impl Store {
         add: &[Address],
         remove: &[Address],
     ) -> Result<u64, Error> {
-        let mut connection = self.inner.begin().await?;
+        let mut connection = self.begin().await?;
         let mut queues = Queues::lock(&connection, [stream]).await?;
         let Some(row) = queues.live(stream) else { return Ok(0) };
         let add: BTreeSet<&Address> = add.iter().collect();

@@ -99,11 +99,12 @@ async fn record_one(
     known: &mut Known,
 ) -> Result<bool, Error> {
     let Some(row) = queues.live(record.stream) else { return Ok(false) };
-    let old: DeliveryState = std::mem::replace(&mut known.delivery.state, record.state.clone());
-    known.ended_ms = (!waits(&record.state)).then_some(record.at_ms);
+    let new = state_now(&known.delivery.state, &record.state);
+    let old: DeliveryState = std::mem::replace(&mut known.delivery.state, new.clone());
+    known.ended_ms = (!waits(&new)).then_some(record.at_ms);
     // Whose the stream is, is known here: what a record says of it need not be asked.
     let tenant = row.tenant.clone();
-    match (waits(&old), waits(&record.state)) {
+    match (waits(&old), waits(&new)) {
         (true, false) => {
             row.queue.waiting = row.queue.waiting.saturating_sub(1);
             let bytes = known.delivery.body_bytes;
@@ -122,6 +123,14 @@ async fn record_one(
     }
     list_attempt(connection, &tenant, record, known).await?;
     Ok(true)
+}
+
+/// What another sender delivered meanwhile stays delivered: one that was paused may say late that it failed.
+fn state_now(known: &DeliveryState, said: &DeliveryState) -> DeliveryState {
+    if known.delivered_ms.is_some() && said.delivered_ms.is_none() {
+        return DeliveryState { attempts: said.attempts.max(known.attempts), ..known.clone() };
+    }
+    said.clone()
 }
 
 /// Into the list of attempts, and into or out of the list of those that failed.

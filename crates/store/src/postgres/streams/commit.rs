@@ -11,12 +11,14 @@ use super::delivery_row::kind_name;
 use super::queues::{Queues, stream_id};
 use crate::Error;
 use crate::embedded::streams::BodyPacker;
+use crate::postgres::announce::NOTIFY;
 use crate::postgres::chain_row::hash;
 use crate::postgres::connection::{Columns, Connection, Param};
 use crate::postgres::numbers::{option_at, sql, stored, u64_at};
 use crate::postgres::readers::{forget_reader, move_reader};
 use crate::postgres::store::Store;
 use crate::postgres::write::Copy;
+use crate::shared::Shared;
 use crate::streams::{
     DeliveryKind, DeliveryMeta, NewDelivery, QueuedDelivery, StreamCommit, StreamId,
 };
@@ -62,7 +64,7 @@ impl Store {
         let kept = change.keep.iter().flat_map(|new| new.parts.iter().map(|(_, body)| body));
         // Before anything is locked.
         let mut packer = BodyPacker::with(bodies.chain(kept));
-        let mut connection = self.inner.begin().await?;
+        let mut connection = self.begin().await?;
         let of_deliveries = change.deliveries.iter().map(|new| new.stream);
         let of_matches = change.keep.iter().map(|new| new.stream);
         let of_rows = change.streams.iter().map(|row| row.id);
@@ -91,6 +93,10 @@ impl Store {
             forget_reader(&connection, chain, &retired).await?;
         }
         move_reader(&connection, (chain, &reader), expected, cursor).await?;
+        if !made.is_empty() {
+            let note = format!("{} 0", Shared::Deliveries.name());
+            connection.query(NOTIFY, &[&note]).await?;
+        }
         connection.commit().await?;
         Ok(made)
     }

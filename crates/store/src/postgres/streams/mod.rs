@@ -3,6 +3,8 @@
 
 mod addresses;
 mod attempts;
+mod calls;
+mod claims;
 mod commit;
 mod definitions;
 mod deliveries;

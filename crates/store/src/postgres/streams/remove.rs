@@ -4,8 +4,10 @@
 
 use super::queues::{Queues, stream_id};
 use crate::Error;
+use crate::postgres::announce::note_change;
 use crate::postgres::connection::Param;
 use crate::postgres::store::Store;
+use crate::shared::Shared;
 use crate::streams::StreamId;
 
 const ROWS_AT_ONCE: i64 = 4096;
@@ -26,12 +28,13 @@ const LISTS: [&str; 2] = [
 
 impl Store {
     pub async fn remove_stream(&self, stream: StreamId) -> Result<bool, Error> {
-        let mut connection = self.inner.begin().await?;
+        let mut connection = self.begin().await?;
         let queues = Queues::lock(&connection, [stream]).await?;
         let Some(row) = queues.0.get(&stream) else { return Ok(false) };
         let id = stream.as_slice();
         connection.execute(REMOVE, &[&id]).await?;
         connection.execute(MARK, &[&id]).await?;
+        note_change(&connection, Shared::Streams).await?;
         connection.commit().await?;
         drop(connection);
         self.finish_removal(stream, &row.tenant).await?;

@@ -4,14 +4,22 @@ use model::chain::ChainId;
 
 use crate::Error;
 use crate::journal::Version;
+use crate::lease::Duty;
 use crate::postgres::announce::{NOTIFY, note};
 use crate::postgres::chain_row::{ChainRow, LOCK_CHAIN};
 use crate::postgres::connection::Lent;
+use crate::postgres::lease::writers_key;
 use crate::postgres::numbers::sql;
 use crate::postgres::store::Store;
 
-/// A process that is paused in the middle of a commit is cut off, so that another can take the chain over.
-const BEGIN: &str = "begin; set local idle_in_transaction_session_timeout = '10s'";
+/// A process that is paused in the middle of a commit is cut off, so that another can take the chain over; whoever does
+/// finds the session by the lock.
+fn begin(chain: ChainId) -> String {
+    let key = writers_key(Duty::Chain(chain));
+    format!(
+        "begin; set local idle_in_transaction_session_timeout = '10s'; select pg_advisory_xact_lock_shared({key})"
+    )
+}
 
 pub struct ChainWrite<'a> {
     store: &'a Store,
@@ -25,16 +33,17 @@ impl<'a> ChainWrite<'a> {
     /// Waits for whoever writes the chain now.
     pub async fn begin(store: &'a Store, chain: ChainId) -> Result<Self, Error> {
         let inner = &store.inner;
-        let epoch = inner.leases.epoch(&inner.pool.server, chain).await?;
+        let epoch = inner.leases.epoch(&inner.pool, chain).await?;
         let mut connection = inner.pool.get().await?;
         connection.in_transaction = true;
-        let rows = connection.begin_with(BEGIN, LOCK_CHAIN, &[&sql(chain.0)]).await?;
+        let rows = connection.begin_with(&begin(chain), LOCK_CHAIN, &[&sql(chain.0)]).await?;
         let row = rows.first().map(|row| ChainRow::read(row).1);
         match row.filter(|row| row.epoch == epoch) {
             Some(row) => Ok(ChainWrite { store, connection, chain, row }),
             None => {
                 drop(connection);
-                Err(inner.leases.lose(&inner.pool.server, chain).await)
+                let duty = Duty::Chain(chain);
+                Err(inner.leases.lose(&inner.pool.server, duty, epoch).await)
             }
         }
     }
