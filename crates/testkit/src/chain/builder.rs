@@ -28,6 +28,7 @@ pub(super) struct BlockBuilder<'a> {
     pub rng: StdRng,
     pub prices: Prices,
     pub number: u64,
+    pub timestamp: u64,
     pub miner: Address,
     pub gas_limit: u64,
     pub blobs_max: usize,
@@ -105,7 +106,7 @@ impl<'a> BlockBuilder<'a> {
             state: self.state,
             sender: signer.address,
             nonce,
-            number: self.number,
+            time: self.timestamp,
             recent: &self.recent,
         });
         let (shape, blobs) = self.allowed_shape(shape, &plan);

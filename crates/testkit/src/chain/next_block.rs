@@ -49,6 +49,7 @@ pub(super) fn next_block(
             blob_price: fees.blob_price,
         },
         number: parent.number() + 1,
+        timestamp: parent.header.timestamp + origin.config.block_time_s,
         miner,
         gas_limit: seal::gas_limit(origin.config),
         blobs_max: fees.blobs_max,

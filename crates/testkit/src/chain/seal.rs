@@ -89,7 +89,7 @@ pub(super) fn header(
         number: builder.number,
         gas_limit: builder.gas_limit,
         gas_used: builder.gas_used,
-        timestamp: parent.header.timestamp + builder.config.block_time_s,
+        timestamp: builder.timestamp,
         extra_data: extra_data(),
         mix_hash: builder.rng.random::<[u8; 32]>().into(),
         nonce: B64::ZERO,

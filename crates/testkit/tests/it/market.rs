@@ -4,7 +4,8 @@ use alloy_primitives::{U256, U512};
 use testkit::{Holdings, Kind, SimChain, SimConfig};
 
 fn chain(pool_trades_per_block: usize) -> SimChain {
-    let mut chain = SimChain::new(SimConfig { pool_trades_per_block, ..SimConfig::seeded(9) });
+    let config = SimConfig { pool_trades_per_block, block_time_s: 900, ..SimConfig::seeded(9) };
+    let mut chain = SimChain::new(config);
     chain.extend(60);
     chain
 }

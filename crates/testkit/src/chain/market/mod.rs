@@ -25,8 +25,8 @@ pub struct MarketToken {
     pub decimals: u32,
     /// Around which the price wanders, in millionths of a dollar.
     usd_micros: u128,
-    /// Blocks from one peak to the next; none where it stands still.
-    period: Option<u64>,
+    /// Hours from one peak to the next; none where it stands still.
+    period_h: Option<u64>,
 }
 
 /// An exchange that makes pools.
@@ -76,20 +76,20 @@ impl Market {
     /// `own` are the chain's own tokens; each is worth something else.
     pub fn new(own: [Address; 3]) -> Self {
         let [river, brook, delta] = own;
-        let token = |address, name, symbol, decimals, usd_micros, period| MarketToken {
+        let token = |address, name, symbol, decimals, usd_micros, period_h| MarketToken {
             address,
             name,
             symbol,
             decimals,
             usd_micros,
-            period,
+            period_h,
         };
         let tokens = [
-            token(WRAPPED, "Wrapped Ether", "WETH", 18, 3_200 * MICROS, Some(280)),
+            token(WRAPPED, "Wrapped Ether", "WETH", 18, 3_200 * MICROS, Some(70)),
             token(DOLLAR, "USD Coin", "USDC", 6, MICROS, None),
-            token(river, "River", "RVR", 18, 1_840_000, Some(200)),
-            token(brook, "Brook", "BRK", 6, 72_500, Some(140)),
-            token(delta, "Delta", "DLT", 18, 12_500_000, Some(230)),
+            token(river, "River", "RVR", 18, 1_840_000, Some(50)),
+            token(brook, "Brook", "BRK", 6, 72_500, Some(35)),
+            token(delta, "Delta", "DLT", 18, 12_500_000, Some(58)),
         ];
         let [coin, dollar, river, brook, delta] = &tokens;
         let pools = vec![
@@ -116,10 +116,10 @@ impl Market {
 }
 
 impl MarketToken {
-    /// What it should be worth at that block: up and down along straight lines.
-    fn usd_micros_at(&self, number: u64) -> u128 {
-        let Some(period) = self.period else { return self.usd_micros };
-        let (half, place) = (period / 2, number % period);
+    /// What it should be worth at that time: up and down along straight lines.
+    fn usd_micros_at(&self, time: u64) -> u128 {
+        let Some(period) = self.period_h.map(|hours| hours * 3600) else { return self.usd_micros };
+        let (half, place) = (period / 2, time % period);
         let height = if place < half { place } else { period - place };
         let share = 1000 - WAVE + 2 * WAVE * height / half.max(1);
         self.usd_micros * u128::from(share) / 1000
@@ -129,9 +129,9 @@ impl MarketToken {
         10u128.pow(self.decimals)
     }
 
-    /// What such an amount should be worth at that block, in millionths of a dollar.
-    fn value(&self, amount: u128, number: u64) -> U256 {
-        U256::from(amount) * U256::from(self.usd_micros_at(number)) / U256::from(self.unit())
+    /// What such an amount should be worth at that time, in millionths of a dollar.
+    fn value(&self, amount: u128, time: u64) -> U256 {
+        U256::from(amount) * U256::from(self.usd_micros_at(time)) / U256::from(self.unit())
     }
 }
 
@@ -165,10 +165,10 @@ impl MarketPool {
     }
 
     /// The side whose token is worth less here than it should be, so that whoever buys it does well; and whether by much.
-    pub fn cheap_side(&self, holdings: &Holdings, number: u64) -> (Side, bool) {
+    pub fn cheap_side(&self, holdings: &Holdings, time: u64) -> (Side, bool) {
         let [amount0, amount1] = holdings.reserves();
         let [token0, token1] = &self.tokens;
-        let (value0, value1) = (token0.value(amount0, number), token1.value(amount1, number));
+        let (value0, value1) = (token0.value(amount0, time), token1.value(amount1, time));
         let (low, high) = (value0.min(value1), value0.max(value1));
         let is_far = high * U256::from(100) > low * U256::from(101);
         (if value0 > value1 { Side::First } else { Side::Second }, is_far)

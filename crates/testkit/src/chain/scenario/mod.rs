@@ -165,8 +165,8 @@ pub(crate) struct ScenarioContext<'a> {
     pub state: &'a mut State,
     pub sender: Address,
     pub nonce: u64,
-    /// Of the block that is built.
-    pub number: u64,
+    /// When the block that is built was made, in unix seconds.
+    pub time: u64,
     /// Contracts made by transactions of the parent block.
     pub recent: &'a [Address],
 }

@@ -56,7 +56,7 @@ fn swap(context: &mut ScenarioContext, place: usize, pool: &MarketPool) -> Plan 
         return super::plain::transfer(context);
     };
     let router = context.actors.contracts.router;
-    let (cheap, is_far) = pool.cheap_side(&held, context.number);
+    let (cheap, is_far) = pool.cheap_side(&held, context.time);
     let bought = if is_far || context.rng.random_bool(0.5) { cheap } else { cheap.other() };
     let side = bought.other();
     let [paid_token, token] = side.order(pool.tokens.each_ref().map(|token| token.address));
