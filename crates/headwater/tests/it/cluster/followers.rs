@@ -69,7 +69,7 @@ async fn whoever_dies_or_hangs_is_followed_by_another_and_nothing_is_doubled() {
         let name = format!("again-{round}");
         leader.kill_nine();
         let took = until("another reads the chain", || leads(&standby)).await;
-        println!("kill -9 of the follower: another had the chain after {} ms", took.as_millis());
+        eprintln!("kill -9 of the follower: another had the chain after {} ms", took.as_millis());
         grow_for(&chain, &mut random, Duration::from_millis(500)).await;
         until_followed(&chain, &standby).await;
 
@@ -79,7 +79,7 @@ async fn whoever_dies_or_hangs_is_followed_by_another_and_nothing_is_doubled() {
         // It keeps its sessions, and its kernel answers for it.
         standby.signal("STOP");
         let took = until("another reads the chain", || leads(&fresh)).await;
-        println!("SIGSTOP of the follower: another had the chain after {} ms", took.as_millis());
+        eprintln!("SIGSTOP of the follower: another had the chain after {} ms", took.as_millis());
         grow_for(&chain, &mut random, Duration::from_millis(500)).await;
         until_followed(&chain, &fresh).await;
         standby.signal("CONT");

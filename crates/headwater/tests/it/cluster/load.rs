@@ -23,16 +23,16 @@ pub enum Question {
 }
 
 #[derive(Default)]
-pub struct Counts {
-    pub right: AtomicU64,
-    pub put_off: AtomicU64,
+struct Counts {
+    right: AtomicU64,
+    put_off: AtomicU64,
     /// The process was gone, or went.
-    pub gone: AtomicU64,
-    pub wrong: Mutex<Vec<String>>,
+    gone: AtomicU64,
+    wrong: Mutex<Vec<String>>,
 }
 
 pub struct Load {
-    pub counts: Arc<Counts>,
+    counts: Arc<Counts>,
     stop: Arc<AtomicBool>,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -67,12 +67,18 @@ impl Load {
         Load { counts, stop, tasks }
     }
 
-    pub async fn stop(self) -> Arc<Counts> {
+    /// No answer was wrong; says how many there were of each kind.
+    pub async fn stop(self) -> String {
         self.stop.store(true, Ordering::Relaxed);
         for task in self.tasks {
             task.await.unwrap();
         }
-        self.counts
+        assert_eq!(*self.counts.wrong.lock().unwrap(), Vec::<String>::new());
+        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        let Counts { right, put_off, gone, .. } = &*self.counts;
+        let (right, put_off, gone) = (count(right), count(put_off), count(gone));
+        assert!(right > 0);
+        format!("{right} right answers, {put_off} put off, {gone} to processes that were gone")
     }
 }
 

@@ -65,7 +65,7 @@ pub fn watched(chain: &SharedChain, count: usize) -> Vec<Watched> {
         addresses: (0..=number % 3)
             .map(|it| format!("{:#x}", wallets[(number + it * 7) % wallets.len()]))
             .collect(),
-        logs: number % 2 == 0,
+        logs: number.is_multiple_of(2),
         internals: number % 5 == 4,
         retractions: false,
     };
@@ -106,6 +106,13 @@ pub async fn until_told(
         let missing = wanted.difference(&got).next();
         assert!(since.elapsed() < TOO_LONG, "{name}: {missing:?}, {} of {last}", taken.len());
     }
+}
+
+/// For longer than any lease or claim lasts, but for those of senders.
+async fn hang(server: &Server) {
+    server.signal("STOP");
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    server.signal("CONT");
 }
 
 async fn has_sent(server: &Server) -> bool {
@@ -150,16 +157,11 @@ async fn whoever_dies_every_receiver_ends_with_the_confirmed_chain() {
         }
         activate(&api).await;
         let place = random.random_range(0..2);
-        let name = format!("streams-{place}");
         if kill % 3 == 2 {
-            let hangs = pair[place].take().unwrap();
-            hangs.signal("STOP");
-            tokio::time::sleep(Duration::from_secs(8)).await;
-            hangs.signal("CONT");
-            pair[place] = Some(hangs);
+            hang(pair[place].as_ref().unwrap()).await;
         } else if kill < size.kills {
             pair[place].take().unwrap().kill_nine();
-            pair[place] = Some(cluster.start("streams", &name));
+            pair[place] = Some(cluster.start("streams", &format!("streams-{place}")));
         }
     }
     let last = read(&chain).head_number();
@@ -178,7 +180,7 @@ async fn whoever_dies_every_receiver_ends_with_the_confirmed_chain() {
     }
     assert_eq!(receiver.contradictions(), Vec::<String>::new());
     let failed = receiver.failures();
-    println!(
+    eprintln!(
         "{} kills, {deliveries} deliveries, {failed} failures, {} taken",
         size.kills,
         receiver.count()

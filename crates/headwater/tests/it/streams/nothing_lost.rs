@@ -2,7 +2,7 @@
 //! receiver has exactly what the confirmed chain says, numbers without a hole, and digests that prove it.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -82,6 +82,11 @@ async fn whatever_fails_every_receiver_ends_with_the_confirmed_chain(url: &str) 
     write(&chain).extend(CONFIRMATIONS as usize + 1);
     let (number, hash) = head(&chain);
     Client::new(server.url()).until_indexed(SLUG, number, &hash).await;
+    // Sending may have been held up by the kills until now.
+    let began = Instant::now();
+    while receiver.failures() == 0 && began.elapsed() < Duration::from_secs(120) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     receiver.fail(0.0);
     let blocks = first + 1..=number - CONFIRMATIONS;
     assert!(*blocks.end() > last, "the whole test is confirmed");
