@@ -32,7 +32,9 @@ const KEPT: [HeaderName; 3] = [header::CONTENT_TYPE, header::RETRY_AFTER, WEIGHT
 
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     let is_here = app.parts.streams.as_ref().is_none_or(|slot| slot.get().is_some());
-    if is_here || !app.parts.store.is_shared() {
+    // Between processes it means something; from a client it is a method that does not exist.
+    let is_unknown = request.method().as_str() == REPORT;
+    if is_here || is_unknown || !app.parts.store.is_shared() {
         return next.run(request).await;
     }
     match hand_on(&app, request).await {

@@ -95,10 +95,7 @@ async fn every_read_is_what_the_node_said() {
 async fn raw_bytes_hash_to_what_the_block_says() {
     const LAST: u64 = 9;
     let world = Imported::new(LAST as usize);
-    let raw = |method: &'static str, params: Value| {
-        let asked = world.client.rpc(SLUG, method, params);
-        async move { asked.await }
-    };
+    let raw = |method: &'static str, params: Value| world.client.rpc(SLUG, method, params);
     let bytes = |value: &Value| alloy_primitives::hex::decode(value.as_str().unwrap()).unwrap();
     let hash_of = |value: &Value| json!(keccak256(bytes(value)));
     for number in 0..=LAST {
