@@ -125,10 +125,11 @@ async fn record_one(
     Ok(true)
 }
 
-/// What another sender delivered meanwhile stays delivered: one that was paused may say late that it failed.
+/// What another sender delivered meanwhile stays delivered: one that was paused may say late that the same attempt failed.
 fn state_now(known: &DeliveryState, said: &DeliveryState) -> DeliveryState {
-    if known.delivered_ms.is_some() && said.delivered_ms.is_none() {
-        return DeliveryState { attempts: said.attempts.max(known.attempts), ..known.clone() };
+    let is_late = said.attempts <= known.attempts;
+    if is_late && known.delivered_ms.is_some() && said.delivered_ms.is_none() {
+        return known.clone();
     }
     said.clone()
 }
