@@ -99,7 +99,7 @@ async fn record_one(
     known: &mut Known,
 ) -> Result<bool, Error> {
     let Some(row) = queues.live(record.stream) else { return Ok(false) };
-    let new = state_now(&known.delivery.state, &record.state);
+    let new = state_now(&known.delivery.state, record);
     let old: DeliveryState = std::mem::replace(&mut known.delivery.state, new.clone());
     known.ended_ms = (!waits(&new)).then_some(record.at_ms);
     // Whose the stream is, is known here: what a record says of it need not be asked.
@@ -125,10 +125,12 @@ async fn record_one(
     Ok(true)
 }
 
-/// What another sender delivered meanwhile stays delivered: one that was paused may say late that it failed.
-fn state_now(known: &DeliveryState, said: &DeliveryState) -> DeliveryState {
-    if known.delivered_ms.is_some() && said.delivered_ms.is_none() {
-        return DeliveryState { attempts: said.attempts.max(known.attempts), ..known.clone() };
+/// What another sender delivered meanwhile stays delivered: one that was paused may say late that the same attempt failed.
+fn state_now(known: &DeliveryState, record: &AttemptRecord) -> DeliveryState {
+    let said = &record.state;
+    let is_late = record.log.is_some() && said.attempts <= known.attempts;
+    if is_late && known.delivered_ms.is_some() && said.delivered_ms.is_none() {
+        return known.clone();
     }
     said.clone()
 }
