@@ -62,11 +62,13 @@ async fn round(headwater: &Path, pages: usize, blocks: usize) -> Result<Round> {
     let mut open = JoinSet::new();
     for first in (0..pages).step_by(PAGES_PER_LOGIN) {
         let cookie = log_in(&host.server.url).await?;
+        let client = somebody(first / PAGES_PER_LOGIN)?;
         for number in first..pages.min(first + PAGES_PER_LOGIN) {
-            open_page(&mut open, &host.server.url, &cookie, told.clone()).await?;
+            let page = (&client, cookie.as_str());
+            open_page(&mut open, &host.server.url, page, told.clone()).await?;
             // Spread over the time between two looks, as those of people are.
             let wait = LOOK.mul_f64(number as f64 / pages as f64);
-            open.spawn(look(host.server.url.clone(), cookie.clone(), wait));
+            open.spawn(look(client.clone(), host.server.url.clone(), cookie.clone(), wait));
         }
     }
     host.extend(blocks);
@@ -82,6 +84,13 @@ async fn round(headwater: &Path, pages: usize, blocks: usize) -> Result<Round> {
     Ok(Round { blocks_per_s, cpu_s, told: told.load(Ordering::Relaxed) })
 }
 
+/// People come from addresses of their own, each of which may hold so many connections.
+fn somebody(number: usize) -> Result<Client> {
+    let host = u8::try_from(number + 1)?;
+    let address = std::net::Ipv4Addr::new(127, 0, 1, host);
+    Ok(Client::builder().local_address(Some(address.into())).build()?)
+}
+
 async fn log_in(url: &str) -> Result<String> {
     let body = serde_json::json!({ "key": KEY }).to_string();
     let request = Client::new().post(format!("{url}/console/session")).header(OURS.0, OURS.1);
@@ -91,14 +100,14 @@ async fn log_in(url: &str) -> Result<String> {
     Ok(cookie.split(';').next().unwrap_or_default().to_owned())
 }
 
-/// On a connection of its own; reads until it is dropped.
+/// Reads until it is dropped.
 async fn open_page(
     open: &mut JoinSet<Result<()>>,
     url: &str,
-    cookie: &str,
+    (client, cookie): (&Client, &str),
     told: Arc<AtomicU64>,
 ) -> Result<()> {
-    let request = Client::new().get(format!("{url}/console/api/events")).header(OURS.0, OURS.1);
+    let request = client.get(format!("{url}/console/api/events")).header(OURS.0, OURS.1);
     let mut events = request.header(COOKIE, cookie).send().await?.error_for_status()?;
     open.spawn(async move {
         while let Some(piece) = events.chunk().await? {
@@ -109,8 +118,7 @@ async fn open_page(
     Ok(())
 }
 
-async fn look(url: String, cookie: String, first: Duration) -> Result<()> {
-    let client = Client::new();
+async fn look(client: Client, url: String, cookie: String, first: Duration) -> Result<()> {
     tokio::time::sleep(first).await;
     loop {
         let request = client.get(format!("{url}/console/api/status")).header(OURS.0, OURS.1);
