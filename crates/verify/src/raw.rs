@@ -14,8 +14,13 @@ use super::tx_encoding::encode_signed;
 
 /// The header, where its hash is the block's.
 pub fn raw_header(block: &Block) -> Option<Vec<u8>> {
+    proven_header(block).map(|(header, _)| header)
+}
+
+/// With how many fields of forks it is encoded.
+fn proven_header(block: &Block) -> Option<(Vec<u8>, usize)> {
     let fork_fields = header_hash::fork_fields(&block.header, block.hash)?;
-    header_hash::encode_first(&block.header, fork_fields)
+    Some((header_hash::encode_first(&block.header, fork_fields)?, fork_fields))
 }
 
 /// The transaction, where its hash is the one that it bears.
@@ -41,8 +46,7 @@ pub fn raw_receipts(block: &Block) -> Option<Vec<Vec<u8>>> {
 
 /// Header and body. None also where it has uncles: of those only the hashes are stored.
 pub fn raw_block(block: &Block) -> Option<Vec<u8>> {
-    let fork_fields = header_hash::fork_fields(&block.header, block.hash)?;
-    let header = header_hash::encode_first(&block.header, fork_fields)?;
+    let (header, fork_fields) = proven_header(block)?;
     (block.header.sha3_uncles == Some(NO_UNCLES)).then_some(())?;
     let txs = block.txs.iter().map(raw_transaction).collect::<Option<Vec<_>>>()?;
     (Some(ordered_root(&txs)) == block.header.transactions_root).then_some(())?;

@@ -1,5 +1,7 @@
 //! A server with a chain to answer for, in a folder that goes away with it.
 
+use rand::Rng;
+use rand::rngs::StdRng;
 use testkit::{SharedChain, SimChain, SimConfig, SimNode, read, shared, write};
 
 use crate::client::Client;
@@ -95,4 +97,15 @@ impl Live {
 pub fn head(chain: &SharedChain) -> (u64, String) {
     let head = read(chain).head();
     (head.number(), format!("{:#x}", head.hash))
+}
+
+/// New blocks, and now and then another end of the chain, never so deep that a confirmed block goes.
+pub fn grow(chain: &SharedChain, random: &mut StdRng) {
+    let mut chain = write(chain);
+    if random.random_bool(0.1) {
+        let depth = random.random_range(1..=10);
+        chain.reorg(depth, depth + 1);
+    } else {
+        chain.extend(1);
+    }
 }

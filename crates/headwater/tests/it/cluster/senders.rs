@@ -17,7 +17,7 @@ use crate::process::Server;
 use crate::streams::owner::confirmed;
 use crate::streams::receiver::{Taken, WebhookReceiver, prove};
 use crate::streams::truth::{Items, Watched, expected};
-use crate::world::{SLUG, head};
+use crate::world::{SLUG, grow, head};
 
 const CONFIRMATIONS: u64 = 12;
 /// Without a single delivery.
@@ -70,17 +70,6 @@ pub fn watched(chain: &SharedChain, count: usize) -> Vec<Watched> {
         retractions: false,
     };
     (0..count).map(one).collect()
-}
-
-/// Never so deep that a confirmed block goes.
-pub fn grow(chain: &SharedChain, random: &mut StdRng) {
-    let mut chain = write(chain);
-    if random.random_bool(0.1) {
-        let depth = random.random_range(1..=10);
-        chain.reorg(depth, depth + 1);
-    } else {
-        chain.extend(1);
-    }
 }
 
 /// Until it was told exactly this, in numbers without a hole.

@@ -15,12 +15,12 @@ use super::load::{Load, Question, Urls, call};
 use super::members::{Cluster, serve};
 use super::pg_server::PgServer;
 use super::restore::open_to_all;
-use super::senders::{create, grow, until_told, watched};
+use super::senders::{create, until_told, watched};
 use crate::client::Client;
 use crate::process::{Server, run_well};
 use crate::streams::receiver::{WebhookReceiver, prove};
 use crate::streams::truth::expected;
-use crate::world::{CHAIN, head};
+use crate::world::{CHAIN, grow, head};
 
 const ROLES: [&str; 4] = ["ingest", "api", "gateway", "streams"];
 /// Blocks up to here are never reorganised.

@@ -14,7 +14,7 @@ use super::receiver::{WebhookReceiver, prove};
 use super::truth::{Watched, expected};
 use crate::client::Client;
 use crate::process::Server;
-use crate::world::{SLUG, head};
+use crate::world::{SLUG, grow, head};
 
 const CONFIRMATIONS: u64 = 12;
 
@@ -132,15 +132,4 @@ async fn create_streams(
         all.push(one);
     }
     all
-}
-
-/// New blocks, and now and then another end of the chain, never so deep that a confirmed block goes.
-fn grow(chain: &SharedChain, random: &mut StdRng) {
-    let mut chain = write(chain);
-    if random.random_bool(0.1) {
-        let depth = random.random_range(1..=10);
-        chain.reorg(depth, depth + 1);
-    } else {
-        chain.extend(1);
-    }
 }
