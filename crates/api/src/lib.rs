@@ -44,6 +44,7 @@ mod routes;
 mod serve;
 mod served_chain;
 mod shared_answers;
+mod site;
 mod streams;
 mod streams_slot;
 mod throttle;

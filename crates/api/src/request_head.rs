@@ -1,8 +1,7 @@
 //! What is wrong with a request's head, whatever it asks for.
 
-use axum::extract::Request;
 use axum::http::header::HOST;
-use axum::http::{HeaderName, HeaderValue, Version};
+use axum::http::{HeaderName, HeaderValue, Request, Version};
 
 use crate::error::ApiError;
 
@@ -10,7 +9,7 @@ use crate::error::ApiError;
 const SEPARATORS: usize = 4;
 
 /// `bytes_max` is for HTTP/2: over HTTP/1 a larger head never gets here.
-pub fn check(request: &Request, bytes_max: usize) -> Result<(), ApiError> {
+pub fn check<B>(request: &Request<B>, bytes_max: usize) -> Result<(), ApiError> {
     // Two of them, and a proxy may have looked at the other one.
     if request.headers().get_all(HOST).iter().count() > 1 {
         return Err(ApiError::BadRequest("the Host header is given twice".into()));

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::http::{self, HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rand::Rng;
@@ -21,10 +21,22 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The only layer around all routes: each one costs every request a few allocations.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    let id = given(&request).unwrap_or_else(fresh);
     // The route's pattern, never the path: an RPC path carries a key.
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let route = matched.as_ref().map_or("unknown", MatchedPath::as_str);
+    watched(&app, route, request, |request| next.run(request)).await
+}
+
+pub async fn watched<B, F>(
+    app: &App,
+    route: &str,
+    request: http::Request<B>,
+    handler: impl FnOnce(http::Request<B>) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
+    let id = given(request.headers()).unwrap_or_else(fresh);
     let method = request.method().clone();
     let span = tracing::info_span!("request", request.id = %id, route);
     let traced = traced(&request, route, &id);
@@ -32,7 +44,7 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     let version = request.version();
     let pack_from = app.parts.config.compress_from_bytes;
     let is_packed = pack_from > 0 && compression::is_accepted(request.headers());
-    let response = answered(&app, request, next);
+    let response = answered(app, request, handler);
     let mut response = response.instrument(traced.clone()).instrument(span.clone()).await;
     if is_packed {
         response = compression::packed(response, pack_from).await;
@@ -56,7 +68,7 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
 
 /// For OpenTelemetry, where somebody wants it (`telemetry.otlp_url`). What is asked may hold a key: its route is named,
 /// neither path nor query.
-fn traced(request: &Request, route: &str, id: &str) -> tracing::Span {
+fn traced<B>(request: &http::Request<B>, route: &str, id: &str) -> tracing::Span {
     let empty = tracing::field::Empty;
     let caller = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
     let span = tracing::info_span!(target: "otlp", parent: None, "request",
@@ -84,7 +96,14 @@ pub fn add(headers: &mut HeaderMap, id: &str) {
     }
 }
 
-async fn answered(app: &App, request: Request, next: Next) -> Response {
+async fn answered<B, F>(
+    app: &App,
+    request: http::Request<B>,
+    handler: impl FnOnce(http::Request<B>) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
     if let Err(refusal) = request_head::check(&request, app.parts.listen.header_bytes_max) {
         let mut response = refusal.into_response();
         if app.parts.config.cors {
@@ -93,12 +112,12 @@ async fn answered(app: &App, request: Request, next: Next) -> Response {
         return response;
     }
     let limit = Duration::from_millis(app.parts.config.request_timeout_ms);
-    guard::answered(limit, next.run(request)).await
+    guard::answered(limit, handler(request)).await
 }
 
 /// A caller's own id is kept, so that its logs and ours can be laid side by side.
-fn given(request: &Request) -> Option<String> {
-    let id = request.headers().get(&REQUEST_ID)?.to_str().ok()?;
+fn given(headers: &HeaderMap) -> Option<String> {
+    let id = headers.get(&REQUEST_ID)?.to_str().ok()?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     (!id.is_empty() && id.len() <= 64 && id.chars().all(plain)).then(|| id.to_owned())
 }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
+use futures_util::{FutureExt, StreamExt};
 use model::chain::{Chain, ChainId};
 use model::printable;
 use rpc::{Bound, ByteBudget, Call, Pool};
@@ -140,8 +141,18 @@ impl Gateway {
         self.answer_in_scope(chain, requests, &scope).await
     }
 
-    /// The same for a part of a larger request, whose calls share a scope.
-    pub async fn answer_in_scope(
+    /// The same for a part of a larger request, whose calls share a scope. Boxed, so that all of it is compiled here
+    /// and not in every crate that awaits it.
+    pub fn answer_in_scope<'a>(
+        &'a self,
+        chain: ChainId,
+        requests: Requests<'a>,
+        scope: &'a RequestScope,
+    ) -> BoxFuture<'a, Option<Answer>> {
+        self.answer_all(chain, requests, scope).boxed()
+    }
+
+    async fn answer_all(
         &self,
         chain: ChainId,
         requests: Requests<'_>,
@@ -238,7 +249,15 @@ impl Gateway {
                 let number = served.head.at_least(head);
                 return Ok((format!("\"{number:#x}\"").into(), Source::Gateway));
             }
-            (Place::Here | Place::Store, _) => self.local(served, chain, method, params).await?,
+            (Place::Here | Place::Store, _) => {
+                // Before the store, which has next to nothing of a chain that is only forwarded.
+                let text = params.map_or("[]", RawValue::get);
+                let kept = || self.forwarder.kept(chain, method, text);
+                if let Some(answer) = served.is_forwarded.then(kept).flatten() {
+                    return Ok((budget.hold(answer)?, Source::Cache));
+                }
+                self.local(served, chain, method, params).await?
+            }
             (Place::Cache | Place::Forward, _) => match (&served.pool, without_node(name)) {
                 (None, Some(said)) => return Ok((said.into(), Source::Gateway)),
                 _ => LocalAnswer::AskNode,

@@ -104,6 +104,13 @@ struct Envelope<'a> {
 }
 
 pub fn read(body: &[u8], batch_max: usize) -> Result<Body<'_>, Failure> {
+    // A call that is right is read once.
+    if body.first() == Some(&b'{')
+        && let Ok(envelope) = serde_json::from_slice::<Envelope>(body)
+        && let Ok(text) = std::str::from_utf8(body)
+    {
+        return Ok(Body::One(envelope.item(text)));
+    }
     let whole: &RawValue = serde_json::from_slice(body).map_err(|e| Failure::parse(&e))?;
     let text = whole.get();
     if !text.starts_with('[') {
@@ -120,36 +127,44 @@ pub fn read(body: &[u8], batch_max: usize) -> Result<Body<'_>, Failure> {
     Ok(Body::Batch(items.into_iter().map(|i| item(i.get())).collect()))
 }
 
+fn refuse<'a>(id: Option<&'a str>, why: &str) -> Item<'a> {
+    Err(Refused { id, is_notification: false, failure: Failure::invalid(why) })
+}
+
 fn item(text: &str) -> Item<'_> {
-    let refuse =
-        |id, why: &str| Err(Refused { id, is_notification: false, failure: Failure::invalid(why) });
     if !text.starts_with('{') {
         return refuse(None, "a call must be a JSON object");
     }
-    let envelope = match serde_json::from_str::<Envelope>(text) {
-        Ok(envelope) => envelope,
-        Err(error) => return refuse(None, &not_an_envelope(&error)),
-    };
-    // A null id is a real id in JSON-RPC 2.0, though an unwise one; only a missing one asks for
-    // silence. `Option` reads null as missing, so look at the text.
-    let id = match envelope.id.map(RawValue::get) {
-        Some(id) if is_id(id) => Some(id),
-        Some(_) => return refuse(None, "id must be a string, a number or null"),
-        None if has_null_id(text) => Some("null"),
-        None => None,
-    };
-    if envelope.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
-        return refuse(id.or(Some("null")), "jsonrpc must be \"2.0\"");
+    match serde_json::from_str::<Envelope>(text) {
+        Ok(envelope) => envelope.item(text),
+        Err(error) => refuse(None, &not_an_envelope(&error)),
     }
-    let method = envelope.method.and_then(|m| serde_json::from_str::<String>(m.get()).ok());
-    let Some(method) = method.filter(|m| !m.is_empty() && m.len() <= 128) else {
-        return refuse(id.or(Some("null")), "method must be a string");
-    };
-    let params = envelope.params.filter(|p| p.get() != "null");
-    if params.is_some_and(|p| !p.get().starts_with('[') && !p.get().starts_with('{')) {
-        return refuse(id.or(Some("null")), "params must be an array");
+}
+
+impl<'a> Envelope<'a> {
+    /// `text`: what it was read from.
+    fn item(self, text: &'a str) -> Item<'a> {
+        // A null id is a real id in JSON-RPC 2.0, though an unwise one; only a missing one asks for
+        // silence. `Option` reads null as missing, so look at the text.
+        let id = match self.id.map(RawValue::get) {
+            Some(id) if is_id(id) => Some(id),
+            Some(_) => return refuse(None, "id must be a string, a number or null"),
+            None if has_null_id(text) => Some("null"),
+            None => None,
+        };
+        if self.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
+            return refuse(id.or(Some("null")), "jsonrpc must be \"2.0\"");
+        }
+        let method = self.method.and_then(|m| serde_json::from_str::<String>(m.get()).ok());
+        let Some(method) = method.filter(|m| !m.is_empty() && m.len() <= 128) else {
+            return refuse(id.or(Some("null")), "method must be a string");
+        };
+        let params = self.params.filter(|p| p.get() != "null");
+        if params.is_some_and(|p| !p.get().starts_with('[') && !p.get().starts_with('{')) {
+            return refuse(id.or(Some("null")), "params must be an array");
+        }
+        Ok(Request { id, method, params })
     }
-    Ok(Request { id, method, params })
 }
 
 /// The text is a JSON object, so there is little that can be wrong: mostly a field that stands there twice.

@@ -4,6 +4,8 @@
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use model::chain::Chain;
 use rpc::Pool;
 use store::Store;
@@ -82,10 +84,17 @@ impl ChainIngest {
 
     /// Holds accounts of a stored block against the state; what contradicts it is dealt with as in the
     /// background. All accounts where no number is given.
-    pub async fn audit(&self, number: u64, sample: Option<usize>) -> Result<BlockAudit, Error> {
-        let audit = self.context.auditor.audit(number, sample).await?;
-        audit::task::conclude(&self.context, audit.clone()).await?;
-        Ok(audit)
+    pub fn audit(
+        &self,
+        number: u64,
+        sample: Option<usize>,
+    ) -> BoxFuture<'_, Result<BlockAudit, Error>> {
+        let audit = async move {
+            let audit = self.context.auditor.audit(number, sample).await?;
+            audit::task::conclude(&self.context, audit.clone()).await?;
+            Ok(audit)
+        };
+        audit.boxed()
     }
 }
 

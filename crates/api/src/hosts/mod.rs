@@ -41,6 +41,6 @@ pub fn operator_routes(
 
 pub fn node_rpc_routes() -> Routes {
     Routes::default()
-        .post("/{chain}/{key}", node_rpc::node_rpc)
-        .get("/{chain}/{key}", rpc_socket::rpc_socket)
+        .post(node_rpc::ROUTE, node_rpc::node_rpc)
+        .get(node_rpc::ROUTE, rpc_socket::rpc_socket)
 }

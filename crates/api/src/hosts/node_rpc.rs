@@ -3,20 +3,25 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{self, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use gateway::{Answer, RequestScope};
+use http_body::Body as HttpBody;
+use hyper::body::Incoming;
 use model::chain::{ChainId, Operation};
 
 use super::rpc_batch::{self, Batch};
 use super::{Refusal, weighed};
 use crate::app::App;
+use crate::cors;
 use crate::error::ApiError;
 use crate::keys::Owner;
 use crate::params::{Path, check_json_type, whole_body};
 
 pub const ANSWERED_FROM: HeaderName = HeaderName::from_static("x-answered-from");
+
+pub const ROUTE: &str = "/{chain}/{key}";
 
 /// The key comes first: whoever has none learns nothing, not even which chains there are.
 pub async fn node_rpc(
@@ -28,13 +33,38 @@ pub async fn node_rpc(
     answer(&app, owner, &chain, request).await
 }
 
+/// The same past the router (`site`), for a path that has `parts`.
+pub async fn direct(app: &App, request: http::Request<Incoming>) -> Response {
+    let path = request.uri().clone();
+    let answered = async {
+        let (chain, key) = parts(path.path()).ok_or(ApiError::KeyMissing)?;
+        let owner = app.parts.keys.check(Some(key.as_bytes()))?;
+        answer(app, owner, chain, request).await
+    };
+    let mut response = answered.await.into_response();
+    if app.parts.config.cors {
+        cors::allow(response.headers_mut());
+    }
+    response
+}
+
+/// Chain and key of a path, where they stand there plainly.
+pub fn parts(path: &str) -> Option<(&str, &str)> {
+    let (chain, key) = path.strip_prefix('/')?.split_once('/')?;
+    let is_plain = |part: &str| !part.is_empty() && !part.contains(['/', '%']);
+    (is_plain(chain) && is_plain(key)).then_some((chain, key))
+}
+
 /// What the key may ask of the chain, for whoever was found to have one.
-pub async fn answer(
+pub async fn answer<B>(
     app: &App,
     owner: Arc<Owner>,
     chain: &str,
-    request: Request,
-) -> Result<Response, Refusal> {
+    request: http::Request<B>,
+) -> Result<Response, Refusal>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
     let (chain, body) = read(app, chain, request).await.map_err(|error| owner.refuse(error))?;
     let requests = app.parts.gateway.read(&body);
     let units = requests.weight();
@@ -84,7 +114,14 @@ pub fn answered_from(mut response: Response, scope: &RequestScope) -> Response {
     response
 }
 
-async fn read(app: &App, chain: &str, request: Request) -> Result<(ChainId, Bytes), ApiError> {
+async fn read<B>(
+    app: &App,
+    chain: &str,
+    request: http::Request<B>,
+) -> Result<(ChainId, Bytes), ApiError>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
     let chain = served_chain(app, chain)?;
     check_json_type(request.headers())?;
     let limit = app.parts.listen.body_timeout();

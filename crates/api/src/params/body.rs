@@ -1,32 +1,55 @@
 //! The body of a request: all of it, in time, as it is.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::time::Duration;
 
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
-use axum::extract::{DefaultBodyLimit, FromRequest, Request};
-use axum::http::{HeaderMap, header};
-use bytes::Bytes;
+use axum::http::{HeaderMap, Request, header};
+use bytes::{Bytes, BytesMut};
+use http_body::Body;
 use model::printable;
 
 use crate::error::ApiError;
 
 /// To be called when the key was checked: a stranger's body is not even received.
-pub async fn whole_body(
-    mut request: Request,
+pub async fn whole_body<B>(
+    request: Request<B>,
     bytes_max: usize,
     limit: Duration,
+) -> Result<Bytes, ApiError>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    check_encoding(request.headers())?;
+    match tokio::time::timeout(limit, read(request.into_body(), bytes_max)).await {
+        Ok(read) => read,
+        Err(_) => Err(ApiError::BodyTimeout { limit_ms: limit.as_millis() }),
+    }
+}
+
+async fn read<B: Body<Data = Bytes> + Unpin>(
+    mut body: B,
+    bytes_max: usize,
 ) -> Result<Bytes, ApiError> {
-    check_encoding(&request)?;
-    DefaultBodyLimit::max(bytes_max).apply(&mut request);
-    let Ok(read) = tokio::time::timeout(limit, Bytes::from_request(request, &())).await else {
-        return Err(ApiError::BodyTimeout { limit_ms: limit.as_millis() });
-    };
-    read.map_err(|rejection| match rejection {
-        BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
-            ApiError::TooLarge(bytes_max)
+    if body.size_hint().lower() > bytes_max as u64 {
+        return Err(ApiError::TooLarge(bytes_max));
+    }
+    // Most come in one piece, which is not copied.
+    let (mut first, mut more) = (Bytes::new(), BytesMut::new());
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        let broken = |_| ApiError::BadRequest("the body could not be read to its end".into());
+        let Ok(piece) = frame.map_err(broken)?.into_data() else { continue };
+        if first.len() + more.len() + piece.len() > bytes_max {
+            return Err(ApiError::TooLarge(bytes_max));
         }
-        _ => ApiError::BadRequest("the body could not be read to its end".into()),
-    })
+        if first.is_empty() && more.is_empty() {
+            first = piece;
+            continue;
+        }
+        more.extend_from_slice(&std::mem::take(&mut first));
+        more.extend_from_slice(&piece);
+    }
+    Ok(if more.is_empty() { first } else { more.freeze() })
 }
 
 /// What says nothing of its type is taken for JSON.
@@ -41,8 +64,8 @@ pub fn check_json_type(headers: &HeaderMap) -> Result<(), ApiError> {
 }
 
 /// A packed body would be read as broken JSON.
-fn check_encoding(request: &Request) -> Result<(), ApiError> {
-    for value in request.headers().get_all(header::CONTENT_ENCODING) {
+fn check_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
+    for value in headers.get_all(header::CONTENT_ENCODING) {
         let text = value.to_str().unwrap_or("(unreadable)").trim();
         if !text.is_empty() && !text.eq_ignore_ascii_case("identity") {
             let shown = printable(text, 60);

@@ -5,7 +5,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::sync::watch;
@@ -18,6 +17,7 @@ use super::refused_head::refusal;
 use super::stream::{Listener, Stream};
 use crate::cors;
 use crate::listen_config::ListenConfig;
+use crate::site::Site;
 
 /// How long to wait where descriptors or memory have run out.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -34,31 +34,24 @@ const H2_HEAD_ROOM: usize = 8;
 
 pub struct Acceptor {
     listener: Listener,
-    router: Router,
+    site: Site,
     connections: Arc<Connections>,
     h2_streams_max: u32,
     header_bytes_max: usize,
-    /// Of refusals that the router does not see; each with its end of line.
+    /// Of refusals that the site does not see; each with its end of line.
     refusal_headers: Arc<str>,
 }
 
 impl Acceptor {
     pub fn new(
         listener: Listener,
-        router: Router,
+        site: Site,
         connections: Arc<Connections>,
         listen: &ListenConfig,
     ) -> Self {
         let ListenConfig { h2_streams_max, header_bytes_max, .. } = *listen;
         let refusal_headers = Arc::default();
-        Acceptor {
-            listener,
-            router,
-            connections,
-            h2_streams_max,
-            header_bytes_max,
-            refusal_headers,
-        }
+        Acceptor { listener, site, connections, h2_streams_max, header_bytes_max, refusal_headers }
     }
 
     /// Pages in browsers may read refusals, too.
@@ -87,9 +80,8 @@ impl Acceptor {
             };
             match self.connections.admit(peer) {
                 Ok(place) => {
-                    let (router, refusal_headers) =
-                        (self.router.clone(), self.refusal_headers.clone());
-                    let one = OneConnection { stream, place, router, refusal_headers };
+                    let (site, refusal_headers) = (self.site.clone(), self.refusal_headers.clone());
+                    let one = OneConnection { stream, place, site, refusal_headers };
                     tasks.spawn(one.serve(builder.clone(), stage.clone()));
                 }
                 Err(shed) => self.shed(&stream, shed, &mut shedding),

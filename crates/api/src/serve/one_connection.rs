@@ -5,8 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
 use axum::http::{Request, Response, Version};
 use axum::response::IntoResponse;
 use hyper::body::Incoming;
@@ -15,7 +13,6 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tower::Service;
 
 use super::Stage;
 use super::answer_body::{AnswerBody, RequestPlace};
@@ -26,6 +23,7 @@ use crate::answer_headers::{self, AnswerDate};
 use crate::client_address::forwarded;
 use crate::error::ApiError;
 use crate::request_id;
+use crate::site::Site;
 
 /// How long an idle HTTP/2 client has to see that we are going, and how often that is looked at.
 const GOODBYE: Duration = Duration::from_millis(250);
@@ -34,22 +32,22 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 pub struct OneConnection {
     pub stream: Stream,
     pub place: Place,
-    pub router: Router,
+    pub site: Site,
     pub refusal_headers: Arc<str>,
 }
 
 impl OneConnection {
     /// Ends with the connection. Its place is given back after the socket is closed, not before.
     pub async fn serve(self, builder: Builder<TokioExecutor>, mut stage: watch::Receiver<Stage>) {
-        let OneConnection { stream, place, router, refusal_headers } = self;
+        let OneConnection { stream, place, site, refusal_headers } = self;
         let place = Arc::new(place);
         let connection = place.connection.clone();
         let io = TokioIo::new(Watched::new(stream, connection.clone(), refusal_headers));
         let (asked, connections) = (connection.clone(), place.connections.clone());
-        let socket = SocketPlace::new(place.clone(), stage.clone());
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(socket.clone());
-            answer(router.clone(), asked.clone(), connections.clone(), request)
+        let socket = Arc::new(SocketPlace::new(place.clone(), stage.clone()));
+        let service = service_fn(move |request: Request<Incoming>| {
+            let asked = Asked { request, socket: socket.clone(), connection: asked.clone() };
+            answer(site.clone(), connections.clone(), asked)
         });
         let mut http = pin!(builder.serve_connection_with_upgrades(io, service));
         loop {
@@ -87,12 +85,19 @@ impl OneConnection {
     }
 }
 
-async fn answer(
-    mut router: Router,
-    connection: Arc<Connection>,
-    connections: Arc<Connections>,
+/// A request, and the connection that it came by.
+struct Asked {
     request: Request<Incoming>,
+    socket: Arc<SocketPlace>,
+    connection: Arc<Connection>,
+}
+
+async fn answer(
+    mut site: Site,
+    connections: Arc<Connections>,
+    asked: Asked,
 ) -> Result<Response<AnswerBody>, Infallible> {
+    let Asked { request, socket, connection } = asked;
     let is_h2 = request.version() == Version::HTTP_2;
     // Whoever sends a hundred requests at once has them answered one by one, with everybody else between.
     if connection.activity(|activity| activity.is_pipelined()) {
@@ -112,8 +117,7 @@ async fn answer(
         request_id::add(refused.headers_mut(), &request_id::fresh());
         refused
     } else {
-        let Ok(response) = router.call(request.map(Body::new)).await;
-        response
+        site.answer(request, &socket).await
     };
     Ok(response.map(|body| AnswerBody::new(body, place)))
 }

@@ -6,8 +6,8 @@
 
 use bytes::Bytes;
 use model::chain::ChainId;
-use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use quick_cache::{Equivalent, Weighter};
 
 use super::about::About;
 use super::chain_era::ChainEra;
@@ -28,6 +28,22 @@ pub struct CacheKey {
     pub params: Box<str>,
     /// Of what was kept by number: raised when the chain becomes another. Zero for what was kept by hash.
     era: u64,
+}
+
+/// The same to look for, without a copy of the text. Its fields are hashed in the same order.
+#[derive(Hash)]
+struct ByHash<'a> {
+    chain: ChainId,
+    method: &'static str,
+    params: &'a str,
+    era: u64,
+}
+
+impl Equivalent<CacheKey> for ByHash<'_> {
+    fn equivalent(&self, key: &CacheKey) -> bool {
+        (self.chain, self.method, self.params, self.era)
+            == (key.chain, key.method, &*key.params, key.era)
+    }
 }
 
 impl CacheKey {
@@ -97,7 +113,7 @@ impl AnswerCache {
         (chain, method): (ChainId, &'static Method),
         params: &str,
     ) -> Option<Bytes> {
-        self.get(&CacheKey { chain, method: method.name, params: params.into(), era: 0 })
+        self.answers.as_ref()?.get(&ByHash { chain, method: method.name, params, era: 0 })
     }
 
     pub fn insert_by_hash(

@@ -123,6 +123,16 @@ impl Forwarder {
         self.in_flight.len()
     }
 
+    /// What was found out about a block that is named by its hash, if it is kept.
+    pub(crate) fn kept(
+        &self,
+        chain: ChainId,
+        method: &'static Method,
+        params: &str,
+    ) -> Option<Bytes> {
+        self.cache.by_hash((chain, method), params)
+    }
+
     /// A question: it may be asked again, and of several.
     pub(crate) async fn read(
         &self,

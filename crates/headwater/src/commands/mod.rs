@@ -22,9 +22,12 @@ mod signals;
 pub mod status;
 mod watchdog;
 
+use std::pin::Pin;
+
 use anyhow::Result;
 
-/// Runs a command that asks the store or a server.
+/// Runs a command that asks the store or a server. Boxed, so that the runtime is not compiled anew for each command.
 fn run_async<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let work: Pin<Box<dyn Future<Output = Result<T>> + '_>> = Box::pin(work);
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }

@@ -16,6 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alloy_primitives::{Address, B256, U256};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use model::chain::Chain;
 use model::proof::Proof;
 use model::raw::Block;
@@ -146,19 +148,23 @@ impl Auditor {
     }
 
     /// So many accounts of the block, drawn by lot; all where no number is given.
-    pub async fn audit(&self, number: u64, sample: Option<usize>) -> Result<BlockAudit, Error> {
-        let draw = |block: &Block| candidates::draw(block, sample);
-        self.audit_drawn(number, &draw).await
+    pub fn audit(
+        &self,
+        number: u64,
+        sample: Option<usize>,
+    ) -> BoxFuture<'_, Result<BlockAudit, Error>> {
+        let draw = move |block: &Block| candidates::draw(block, sample);
+        async move { self.audit_drawn(number, &draw).await }.boxed()
     }
 
     /// These accounts, whether the block names them or not.
-    pub async fn audit_accounts(
-        &self,
+    pub fn audit_accounts<'a>(
+        &'a self,
         number: u64,
-        accounts: &[Address],
-    ) -> Result<BlockAudit, Error> {
+        accounts: &'a [Address],
+    ) -> BoxFuture<'a, Result<BlockAudit, Error>> {
         let draw = |block: &Block| (accounts.to_vec(), candidates::accounts(block).len());
-        self.audit_drawn(number, &draw).await
+        async move { self.audit_drawn(number, &draw).await }.boxed()
     }
 
     async fn audit_drawn(

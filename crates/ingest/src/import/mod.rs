@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use model::chain::Chain;
 use store::{PreparedBlock, Store};
 use tokio::sync::mpsc;
@@ -72,7 +74,16 @@ enum FromReader {
 
 /// Reads files on as many threads as there are processors; one writer commits. Everything is on
 /// disk when this returns; a store opened without `durable` makes it quicker until then.
-pub async fn import(
+pub fn import<'a>(
+    store: &'a Store,
+    chain: &'a Chain,
+    files: &'a [PathBuf],
+    tell: EventFn<'a>,
+) -> BoxFuture<'a, Result<Summary, Error>> {
+    read_and_write(store, chain, files, tell).boxed()
+}
+
+async fn read_and_write(
     store: &Store,
     chain: &Chain,
     files: &[PathBuf],

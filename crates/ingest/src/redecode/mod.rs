@@ -7,6 +7,8 @@
 mod progress;
 mod walk;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use model::chain::Chain;
 use store::{Coverage, Store};
 
@@ -32,15 +34,18 @@ pub async fn declare(store: &Store, chain: &Chain) -> Result<bool, store::Error>
 }
 
 /// May take hours; `progress` tells how far it is and can stop it.
-pub async fn redecode(
-    store: &Store,
-    chain: &Chain,
+pub fn redecode<'a>(
+    store: &'a Store,
+    chain: &'a Chain,
     options: RedecodeOptions,
-    progress: &RedecodeProgress,
-) -> Result<RedecodeOutcome, Error> {
-    let outcome = rebuild(store, chain, options, progress).await;
-    progress.ended(&outcome);
-    outcome
+    progress: &'a RedecodeProgress,
+) -> BoxFuture<'a, Result<RedecodeOutcome, Error>> {
+    let redecode = async move {
+        let outcome = rebuild(store, chain, options, progress).await;
+        progress.ended(&outcome);
+        outcome
+    };
+    redecode.boxed()
 }
 
 async fn rebuild(

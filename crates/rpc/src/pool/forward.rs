@@ -305,7 +305,8 @@ impl<'a> Course<'a> {
 
     /// When a second node is to be asked beside the one under way.
     fn hedge_at(&self) -> Option<Instant> {
-        let (id, started) = self.running.first().filter(|_| self.route.may_hedge)?;
+        let may_hedge = self.route.may_hedge && self.shared.ids().len() > 1;
+        let (id, started) = self.running.first().filter(|_| may_hedge)?;
         let usual = self.shared.usual_latency(*id, self.calls, HEDGE_QUANTILE);
         let wait = usual.map_or(HEDGE_UNKNOWN, |usual| usual.clamp(HEDGE_MIN, HEDGE_MAX));
         Some(*started + wait)

@@ -39,6 +39,8 @@ use crate::lane::Lane;
 use crate::probe::Capabilities;
 use crate::upstream_id::UpstreamId;
 use alloy_primitives::B256;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use shared::{Choice, Shared};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -54,6 +56,10 @@ pub struct PoolOptions {
     /// How often to look for a new head where there is no socket; about the chain's block time.
     pub poll_interval: Duration,
 }
+
+/// What is asked of nodes. Boxed, so that all of it is compiled here: an async function is compiled anew in every
+/// crate that awaits it, with all that it awaits.
+pub type Asked<'a, T> = BoxFuture<'a, Result<T, Error>>;
 
 pub struct Pool {
     shared: Arc<Shared>,
@@ -80,8 +86,8 @@ impl Pool {
     }
 
     /// Looks at each node once, without a pool: for an operator who asks whether they will do.
-    pub async fn inspect(options: PoolOptions) -> Result<Vec<NodeReport>, Error> {
-        inspect::inspect(options).await
+    pub fn inspect(options: PoolOptions) -> Asked<'static, Vec<NodeReport>> {
+        inspect::inspect(options).boxed()
     }
 
     /// The best head over the healthy upstreams, as it is: it can go down or sideways, and
@@ -92,46 +98,54 @@ impl Pool {
 
     /// Sends calls to one upstream that fits, failing over on what another might do better. A
     /// `null` is an answer; whoever expects a block asks again with `not`.
-    pub async fn fetch(&self, fetch: Fetch<'_>) -> Result<Fetched, Error> {
-        ask::ask(&self.shared, &fetch, None).await
+    pub fn fetch<'a>(&'a self, fetch: Fetch<'a>) -> Asked<'a, Fetched> {
+        async move { ask::ask(&self.shared, &fetch, None).await }.boxed()
     }
 
     /// The same for calls that depend on the upstream: methods differ between nodes.
-    pub async fn fetch_planned(&self, plan: Plan<'_>) -> Result<Fetched, Error> {
-        ask::ask_planned(&self.shared, &plan, None).await
+    pub fn fetch_planned<'a>(&'a self, plan: Plan<'a>) -> Asked<'a, Fetched> {
+        async move { ask::ask_planned(&self.shared, &plan, None).await }.boxed()
     }
 
     /// One call of a user. The node's errors pass unchanged; transport failures go to the next.
-    pub async fn forward(&self, forward: impl Into<Forward<'_>>) -> Result<Forwarded, Error> {
-        forward::forward(&self.shared, forward.into()).await
+    pub fn forward<'a>(&'a self, forward: impl Into<Forward<'a>>) -> Asked<'a, Forwarded> {
+        self.forward_one(forward.into())
+    }
+
+    fn forward_one<'a>(&'a self, forward: Forward<'a>) -> Asked<'a, Forwarded> {
+        forward::forward(&self.shared, forward).boxed()
     }
 
     /// The same, with the head of the node that answered, where it said so.
-    pub async fn forward_with_head(
-        &self,
-        forward: impl Into<Forward<'_>>,
-    ) -> Result<(Forwarded, Option<u64>), Error> {
-        forward::forward_with_head(&self.shared, forward.into()).await
+    pub fn forward_with_head<'a>(
+        &'a self,
+        forward: Forward<'a>,
+    ) -> Asked<'a, (Forwarded, Option<u64>)> {
+        forward::forward_with_head(&self.shared, forward).boxed()
     }
 
     /// Several calls of a user, answered by one upstream. What it refuses is not asked of another.
-    pub async fn forward_together(
-        &self,
-        calls: &[Call],
-        route: Route<'_>,
-        batch: Option<&Arc<ByteBudget>>,
-    ) -> Result<ForwardedTogether, Error> {
-        forward::forward_together(&self.shared, calls, route, batch).await
+    pub fn forward_together<'a>(
+        &'a self,
+        calls: &'a [Call],
+        route: Route<'a>,
+        batch: Option<&'a Arc<ByteBudget>>,
+    ) -> Asked<'a, ForwardedTogether> {
+        forward::forward_together(&self.shared, calls, route, batch).boxed()
     }
 
     /// For writes: a second node is asked only when the first certainly did not take it, or where that does
     /// no harm.
-    pub async fn forward_once(
-        &self,
-        forward: impl Into<Forward<'_>>,
+    pub fn forward_once<'a>(
+        &'a self,
+        forward: impl Into<Forward<'a>>,
         repeat: Repeat,
-    ) -> Result<Forwarded, Error> {
-        forward::forward_once(&self.shared, forward.into(), repeat).await
+    ) -> Asked<'a, Forwarded> {
+        self.write_one(forward.into(), repeat)
+    }
+
+    fn write_one<'a>(&'a self, forward: Forward<'a>, repeat: Repeat) -> Asked<'a, Forwarded> {
+        forward::forward_once(&self.shared, forward, repeat).boxed()
     }
 
     /// Pending transactions, whole or by their hashes, as an upstream that has a socket tells them.

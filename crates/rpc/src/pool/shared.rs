@@ -99,7 +99,7 @@ impl Shared {
         })
     }
 
-    pub fn ids(&self) -> impl Iterator<Item = UpstreamId> + use<> {
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = UpstreamId> + use<> {
         (0..self.members.len()).map(UpstreamId)
     }
 

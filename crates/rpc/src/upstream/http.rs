@@ -1,17 +1,11 @@
-//! JSON-RPC over HTTP with kept-alive connections.
-//!
-//! Reads the body with limits on its size while it streams in (`budget`), and copies it at most once.
+//! JSON-RPC over HTTP with kept-alive connections, TLS and proxies.
 
-use crate::bound::Bound;
-use crate::budget::{Held, OverBudget};
+use super::body::{self, BodyLimit, HttpReply, Unread};
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::error::Error;
-use crate::limiter::parse_retry_after;
-use crate::wall_clock;
-use bytes::{Bytes, BytesMut};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Url};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -21,28 +15,6 @@ pub struct Http {
     label: String,
 }
 
-/// How much of a body is read.
-pub struct BodyLimit {
-    pub bytes_max: usize,
-    pub held: Held,
-}
-
-impl BodyLimit {
-    /// The body is at least so large.
-    pub fn grow_to(&mut self, bytes: usize) -> Result<(), OverBudget> {
-        if bytes > self.bytes_max {
-            return Err(OverBudget { bound: Bound::Answer, bytes_max: self.bytes_max });
-        }
-        self.held.grow_to(bytes)
-    }
-}
-
-pub struct HttpReply {
-    pub status: u16,
-    pub retry_after: Option<Duration>,
-    pub body: Bytes,
-}
-
 impl Http {
     pub fn new(label: &str, config: &UpstreamConfig, pool: &PoolConfig) -> Result<Self, Error> {
         let wrong = |why: &str| Error::Config { upstream: label.to_owned(), why: why.to_owned() };
@@ -50,10 +22,9 @@ impl Http {
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err(wrong("the URL must start with http://, https://, ws:// or wss://"));
         }
-        let connect = config.timeout(pool).min(Duration::from_secs(10));
         let mut builder = Client::builder()
             .default_headers(headers(label, config)?)
-            .connect_timeout(connect)
+            .connect_timeout(connect_timeout(config, pool))
             .pool_idle_timeout(Duration::from_secs(30))
             .tcp_keepalive(Duration::from_secs(30))
             .http2_adaptive_window(true)
@@ -70,36 +41,16 @@ impl Http {
     pub async fn post(&self, text: String, limit: BodyLimit) -> Result<HttpReply, Error> {
         let request = self.client.post(self.url.clone()).body(text);
         let response = request.send().await.map_err(|e| self.failed(e))?;
-        let status = response.status().as_u16();
-        let retry_after = response
-            .headers()
-            .get(RETRY_AFTER)
-            .and_then(|value| parse_retry_after(value.to_str().ok()?, wall_clock::now()));
-        let body = self.read(response, limit).await?;
-        Ok(HttpReply { status, retry_after, body })
-    }
-
-    async fn read(&self, mut response: Response, mut limit: BodyLimit) -> Result<Bytes, Error> {
-        let over = |over: OverBudget| over.error(&self.label);
-        // What is announced is refused before it is read; unpacked it is larger, and has no length yet.
+        let (status, retry_after) =
+            (response.status().as_u16(), body::retry_after(response.headers()));
+        // Unpacked it is larger, and has no length.
         let announced = response.content_length().and_then(|n| usize::try_from(n).ok());
-        limit.grow_to(announced.unwrap_or(0)).map_err(over)?;
-        let Some(first) = response.chunk().await.map_err(|e| self.failed(e))? else {
-            return Ok(Bytes::new());
-        };
-        limit.grow_to(first.len()).map_err(over)?;
-        if announced == Some(first.len()) {
-            return Ok(limit.held.wrap(first));
-        }
-        // An announced length is a promise of a stranger: believed up to a few MB.
-        let room = announced.unwrap_or(first.len() * 4).min(4 << 20).max(first.len());
-        let mut body = BytesMut::with_capacity(room);
-        body.extend_from_slice(&first);
-        while let Some(chunk) = response.chunk().await.map_err(|e| self.failed(e))? {
-            limit.grow_to(body.len() + chunk.len()).map_err(over)?;
-            body.extend_from_slice(&chunk);
-        }
-        Ok(limit.held.wrap(body.freeze()))
+        let read = body::read(reqwest::Body::from(response), announced, limit);
+        let body = read.await.map_err(|unread| match unread {
+            Unread::TooLarge(over) => over.error(&self.label),
+            Unread::Broken(error) => self.failed(error),
+        })?;
+        Ok(HttpReply { status, retry_after, body })
     }
 
     fn failed(&self, error: reqwest::Error) -> Error {
@@ -111,6 +62,10 @@ impl Http {
             Error::Interrupted { upstream, source, is_counted: false }
         }
     }
+}
+
+pub fn connect_timeout(config: &UpstreamConfig, pool: &PoolConfig) -> Duration {
+    config.timeout(pool).min(Duration::from_secs(10))
 }
 
 /// The configured headers, marked as secret.

@@ -2,7 +2,7 @@
 //!
 //! Pure. Nodes and gateways differ in how they refuse; all the differences are here.
 
-use super::http::HttpReply;
+use super::body::HttpReply;
 use crate::call::{CallResult, RpcFailure, RpcFailureKind};
 use crate::envelope::{self, Answer, Message};
 use crate::error::Error;

@@ -4,10 +4,12 @@
 //! node is to be trusted or tried again; that is the pool's business.
 
 mod batch;
+mod body;
 mod http;
 mod interpret;
 mod new_heads;
 mod outcome;
+mod plain_http;
 mod subscribed_socket;
 mod websocket;
 
@@ -25,9 +27,11 @@ use crate::limiter::{Gate, GateOptions, Permit};
 use crate::redact::redacted;
 use crate::telemetry::{Request, Telemetry};
 use batch::BatchSize;
+use body::BodyLimit;
 use futures_util::future::{BoxFuture, try_join_all};
-use http::{BodyLimit, Http};
+use http::Http;
 use interpret::Exchange;
+use plain_http::PlainHttp;
 use reqwest::Url;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,6 +63,7 @@ pub struct Upstream {
 
 enum Transport {
     Http(Http),
+    PlainHttp(PlainHttp),
     WebSocket(Box<Sockets>),
 }
 
@@ -114,6 +119,8 @@ impl Upstream {
             let clients = Link::new(target.for_clients(pool));
             let sockets = Sockets { ingest: Link::new(target.clone()), clients };
             (Transport::WebSocket(Box::new(sockets)), Some(target))
+        } else if let Some(plain) = PlainHttp::new(&label, config, pool)? {
+            (Transport::PlainHttp(plain), None)
         } else {
             (Transport::Http(Http::new(&label, config, pool)?), None)
         };
@@ -272,20 +279,20 @@ impl Upstream {
         let ids = first..first + count;
         let text = envelope::encode(calls, first);
         let held = self.budgets.hold(asking.lane, asking.batch);
-        match &self.transport {
-            Transport::Http(http) => {
-                let bytes_max = self.budgets.answer_bytes_max(asking.lane);
-                match http.post(text, BodyLimit { bytes_max, held }).await {
-                    Ok(reply) => (interpret::reply(&reply, ids, &self.label), reply.body.len()),
-                    Err(error) => (Err(error), 0),
-                }
-            }
+        let bytes_max = self.budgets.answer_bytes_max(asking.lane);
+        let replied = match &self.transport {
+            Transport::Http(http) => http.post(text, BodyLimit { bytes_max, held }).await,
+            Transport::PlainHttp(http) => http.post(text, BodyLimit { bytes_max, held }).await,
             Transport::WebSocket(sockets) => {
-                match sockets.of(asking.lane).request(text, ids.clone()).await {
+                return match sockets.of(asking.lane).request(text, ids.clone()).await {
                     Ok(reply) => self.read_reply(reply, held, ids, asking.lane),
                     Err(error) => (Err(error), 0),
-                }
+                };
             }
+        };
+        match replied {
+            Ok(reply) => (interpret::reply(&reply, ids, &self.label), reply.body.len()),
+            Err(error) => (Err(error), 0),
         }
     }
 

@@ -14,6 +14,8 @@ mod forward;
 #[cfg(test)]
 mod lanes;
 #[cfg(test)]
+mod plain_http;
+#[cfg(test)]
 mod setup;
 #[cfg(test)]
 mod states;

@@ -13,6 +13,8 @@ mod terminate;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use model::chain::ChainId;
 use store::{Store, StreamId};
 use tasks::{TaskBoard, TaskProblem};
@@ -61,7 +63,12 @@ pub struct StreamOptions {
 }
 
 impl Streams {
-    pub async fn start(options: StreamOptions) -> Result<Self, StreamError> {
+    /// Boxed, so that all of it is compiled here and not in every crate that awaits it.
+    pub fn start(options: StreamOptions) -> BoxFuture<'static, Result<Self, StreamError>> {
+        Self::start_all(options).boxed()
+    }
+
+    async fn start_all(options: StreamOptions) -> Result<Self, StreamError> {
         let StreamOptions { store, config, chains, spam, tokens } = options;
         let settings =
             Arc::new(SettingsBook::new(store.clone(), &config.secret_key, config.secret_overlap_s));
