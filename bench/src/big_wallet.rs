@@ -21,9 +21,12 @@ pub fn wallet(n: u64) -> Address {
 
 /// `sizes[i]` transactions for `wallet(i)`, dealt out evenly over the blocks.
 pub async fn build(folder: &Path, sizes: &[u64]) -> Result<()> {
-    let mut options = Options::new(folder);
-    options.durable = false;
-    let store = Store::open(&options, |_| {}).await?;
+    build_in(Options::new(folder), sizes).await
+}
+
+/// The same in any store.
+pub async fn build_in(options: Options, sizes: &[u64]) -> Result<()> {
+    let store = Store::open(&Options { durable: false, ..options }, |_| {}).await?;
     let total: u64 = sizes.iter().sum();
     let blocks = total.div_ceil(TXS_PER_BLOCK);
     let mut left = sizes.to_vec();

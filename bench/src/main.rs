@@ -12,6 +12,7 @@ mod load;
 mod machine;
 mod packing;
 mod pages;
+mod postgres;
 mod price;
 mod process;
 mod quantile;
@@ -157,6 +158,8 @@ enum Command {
         #[arg(long, default_value_t = 4)]
         seconds: u64,
     },
+    /// (q) PostgreSQL beside the data folder: ingest against raw COPY, wallet pages, deliveries, one api process and two
+    Postgres(postgres::Arguments),
     /// The bare server of (b)
     #[command(hide = true)]
     Bare { address: String, file: PathBuf },
@@ -232,6 +235,7 @@ fn main() -> Result<()> {
                 gateway::run(&gateway::GatewayOptions { headwater, nginx, blocks, rounds, seconds })
                     .await
             }
+            Command::Postgres(arguments) => postgres::run(&arguments).await,
             Command::Bare { .. } | Command::Receive { .. } => Ok(()),
         }
     })

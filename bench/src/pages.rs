@@ -41,6 +41,19 @@ pub async fn run(headwater: &Path, huge: u64) -> Result<()> {
     Ok(())
 }
 
+/// Pages of one engine without cached answers: as many as it gives, and the huge wallet against the small one.
+pub async fn compare(url: &str, huge: u64, (engine, seconds): (&str, u64)) -> Result<()> {
+    let path = format!("/api/v2.2/{:#x}?chain=eth&limit=25", wallet(2));
+    let (address, headers) = (url.trim_start_matches("http://"), format!("x-api-key: {KEY}\r\n"));
+    let lasts = Duration::from_secs(seconds);
+    let load = load::run(address, &path, &headers, CONNECTIONS, lasts).await?;
+    say(&format!(
+        "  {engine}: wallet page of 25 rows, nothing cached, {:.0} requests/s",
+        load.requests_per_s
+    ))?;
+    sizes(url, huge).await
+}
+
 async fn page(url: &str, limit: u32, name: &str) -> Result<()> {
     let path = format!("/api/v2.2/{:#x}?chain=eth&limit={limit}", wallet(2));
     let headers = format!("x-api-key: {KEY}\r\n");

@@ -24,6 +24,11 @@ pub struct Host {
 impl Host {
     /// Follows a simulated node by WebSocket.
     pub async fn start(headwater: &Path, config: SimConfig) -> Result<Self> {
+        Host::start_on(headwater, config, "").await
+    }
+
+    /// With a store in that database, or in a folder where it is empty.
+    pub async fn start_on(headwater: &Path, config: SimConfig, url: &str) -> Result<Self> {
         let chain = shared(config);
         write(&chain).extend(HISTORY);
         let node = SimNode::start(chain.clone()).await?;
@@ -37,7 +42,13 @@ impl Host {
         );
         std::fs::write(&file, section)?;
         let arguments = ["--config".to_owned(), file.display().to_string()];
-        let server = serve(headwater, &folder.path().join("data"), &arguments, &[]).await?;
+        let server = serve(
+            headwater,
+            &folder.path().join("data"),
+            &arguments,
+            &[("HEADWATER__STORE__URL", url)],
+        )
+        .await?;
         wait_until(&server.url, "sim", HISTORY as u64 + 1).await?;
         Ok(Host { chain, server, _node: node, _folder: folder })
     }

@@ -6,6 +6,7 @@ mod matching;
 mod rate;
 mod receiver;
 
+pub use rate::delivery_rate;
 pub use receiver::receive;
 
 use std::path::Path;

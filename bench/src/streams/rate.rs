@@ -58,6 +58,20 @@ async fn deliveries_of(headwater: &Path, addresses: usize) -> Result<()> {
     ))
 }
 
+/// Deliveries a second of blocks that are there at once, whatever the store is.
+pub async fn delivery_rate(headwater: &Path, url: &str, blocks: usize) -> Result<f64> {
+    let receiver = Receiver::start().await?;
+    let config = SimConfig { txs_per_block: 20, wallets: 200, ..SimConfig::seeded(5) };
+    let host = Host::start_on(headwater, config, url).await?;
+    host.streams(&receiver, SENDERS, ADDRESSES[1]).await?;
+    host.extend(blocks);
+    let began = Instant::now();
+    let count = settled(&receiver).await?;
+    let rate = count as f64 / (began.elapsed() - QUIET).as_secs_f64();
+    host.stop()?;
+    Ok(rate)
+}
+
 /// So long nothing came: all is there.
 const QUIET: Duration = Duration::from_secs(3);
 

@@ -289,6 +289,9 @@ pub struct RestoreArgs {
 pub struct MigrateArgs {
     #[command(flatten)]
     pub place: Where,
+    /// Spread the tables of databases that have the Citus extension over its workers, once
+    #[arg(long)]
+    pub citus: bool,
 }
 
 #[derive(Args)]

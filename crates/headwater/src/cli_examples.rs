@@ -103,8 +103,9 @@ Example:
   headwater restore --data /srv/headwater-new /backup/headwater-monday";
 
 pub const MIGRATE: &str = "\
-Example:
-  headwater migrate --config headwater.toml                 with store.url in it";
+Examples:
+  headwater migrate --config headwater.toml                 with store.url in it
+  headwater migrate --config headwater.toml --citus         and over the workers of Citus";
 
 pub const COPY: &str = "\
 Examples:

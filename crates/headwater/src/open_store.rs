@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use store::{Options, Store, UpgradeProgress};
 
-use crate::config::Settings;
+use crate::config::{Settings, placed};
 use crate::file_limit;
 use crate::progress_bar::Bar;
 
@@ -54,6 +54,7 @@ async fn open(settings: &Settings, options: Options) -> Result<Store> {
         });
         bar.set(now.done, now.total, 0);
     };
+    let options = Options { placed: placed(settings)?, ..options };
     let store = Store::open(&options, progress).await?;
     if let Some(bar) = bar.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         bar.finish();

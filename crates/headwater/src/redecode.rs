@@ -106,9 +106,15 @@ impl Shared {
 
     /// Where the chains of a request are in `targets`, or why they are not decoded again.
     fn places(&self, request: &RedecodeRequest) -> Result<Vec<usize>, String> {
+        if self.targets.is_empty() {
+            return Err("this process reads no chain; ask one of role ingest or all".to_owned());
+        }
         for id in &request.chains {
             if !self.targets.iter().any(|target| target.chain.id.0 == *id) {
-                return Err(format!("the running server does not serve chain {id}"));
+                return Err(format!(
+                    "this process does not decode chain {id}: it serves no such chain, or others read it; ask \
+                     one of role ingest or all that does"
+                ));
             }
         }
         let mut places = Vec::new();

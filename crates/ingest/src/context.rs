@@ -69,7 +69,7 @@ impl Context {
 
     /// The pause after so many failures; a store that takes writes again ends it.
     pub async fn pause(&self, failures: u32) {
-        let mut state = self.store.watch_write_state();
+        let mut state = self.store.watch_writes_of(self.chain_id());
         let goes_on = async {
             let _ = state.wait_for(|state| *state != WriteState::Writable).await;
             let _ = state.wait_for(|state| *state == WriteState::Writable).await;

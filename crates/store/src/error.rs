@@ -50,6 +50,11 @@ pub enum Error {
     NotBuilding { chain: u64 },
     #[error("the journal reader {name} was moved by somebody else")]
     ReaderMoved { name: String },
+    #[error(
+        "the journal reader {name} stands at entry {seq}, and the journal ends at {newest}: the chain's database was set \
+         back to a moment before that of the main one (docs/cluster.md)"
+    )]
+    ReaderAhead { name: String, seq: u64, newest: u64 },
     /// A backup, or the place for one, or for what is restored from it.
     #[error("{path} {why}")]
     Backup { path: PathBuf, why: String },

@@ -54,12 +54,23 @@ impl Store {
 
     /// None while another process has the duty.
     pub async fn try_lead(&self, duty: Duty) -> Result<Option<Leadership>, Error> {
-        match &self.engine {
-            Engine::Embedded(_) => Ok(Some(Leadership { term: None })),
-            Engine::Postgres(store) => {
-                let term = store.try_lead(duty).await?;
-                Ok(term.map(|term| Leadership { term: Some(term) }))
-            }
+        let engine = match duty {
+            Duty::Chain(chain) => self.of(chain),
+            Duty::Streams => &self.engine,
+        };
+        let Engine::Postgres(store) = engine else { return Ok(Some(Leadership { term: None })) };
+        let term = store.try_lead(duty).await?;
+        if term.is_some() {
+            self.drop_stray_marks(duty).await;
+        }
+        Ok(term.map(|term| Leadership { term: Some(term) }))
+    }
+
+    /// Whether the duty is one of a chain that has a database of its own.
+    fn is_elsewhere(&self, duty: Duty) -> bool {
+        match duty {
+            Duty::Chain(chain) => self.is_placed(chain),
+            Duty::Streams => false,
         }
     }
 
@@ -83,8 +94,10 @@ impl Store {
     /// The same store for whoever has the duty: what it writes of streams is refused once another process has it.
     pub fn under(&self, leadership: &Leadership) -> Store {
         match (&self.engine, &leadership.term) {
-            (Engine::Postgres(store), Some(term)) => {
-                Store { engine: Engine::Postgres(store.under(term)) }
+            // A duty of another database says nothing of this one.
+            (Engine::Postgres(store), Some(term)) if !self.is_elsewhere(term.duty) => {
+                let engine = Engine::Postgres(store.under(term));
+                Store { engine, placed: self.placed.clone() }
             }
             _ => self.clone(),
         }

@@ -24,6 +24,7 @@ mod journal;
 mod lease;
 mod memory;
 mod options;
+mod placed;
 mod postgres;
 mod prepared;
 mod prune;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use model::chain::ChainId;
+
 use crate::memory::Memory;
 
 #[derive(Clone, Debug)]
@@ -13,7 +15,9 @@ pub struct Options {
     pub url: String,
     /// Copies of the database that views may be of, as long as they are not behind what this process knows of.
     pub read_urls: Vec<String>,
-    /// Connections to the database at most.
+    /// Chains that have a database of their own: where it is, `postgres://…`.
+    pub placed: Vec<(ChainId, String)>,
+    /// Connections to each database at most.
     pub connections_max: usize,
     /// Memory for what was read and for what waits to be written; `Memory` says how it is shared out.
     pub memory_bytes: u64,
@@ -43,6 +47,7 @@ impl Options {
             path: path.into(),
             url: String::new(),
             read_urls: Vec::new(),
+            placed: Vec::new(),
             connections_max: 32,
             memory_bytes: 512 << 20,
             durable: true,

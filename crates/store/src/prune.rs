@@ -34,11 +34,17 @@ impl Store {
         below: u64,
         limit: usize,
     ) -> Result<Pruned, Error> {
-        match &self.engine {
+        match self.of(chain) {
             Engine::Embedded(store) => {
                 store.run(move |store| store.prune_oldest(chain, below, limit)).await
             }
-            Engine::Postgres(store) => store.prune_oldest(chain, below, limit).await,
+            Engine::Postgres(store) => {
+                let mut pruned = store.prune_oldest(chain, below, limit).await?;
+                if let Some(held) = &mut pruned.held_by {
+                    held.reader = self.reader_of(std::mem::take(&mut held.reader));
+                }
+                Ok(pruned)
+            }
         }
     }
 

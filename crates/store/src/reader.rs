@@ -118,6 +118,9 @@ impl Reader {
         let Some(mut cursor) = self.cursor else { return Ok(None) };
         loop {
             let entries = view.journal_after(self.chain, cursor.seq, ENTRIES_AT_ONCE).await?;
+            if entries.is_empty() {
+                self.check_journal(&view, cursor.seq).await?;
+            }
             match next_step(cursor, &entries) {
                 Step::Event(event) => return Ok(Some(self.take(event))),
                 Step::Passed(passed) => cursor = passed,
@@ -136,6 +139,15 @@ impl Reader {
             }
             None => self.pass(cursor).await.map(|()| None),
         }
+    }
+
+    /// A chain's own database that was set back to an earlier moment has a journal that the reader cannot go on by.
+    async fn check_journal(&self, view: &View, seq: u64) -> Result<(), Error> {
+        let newest = view.version(self.chain).await?.seq;
+        if newest < seq {
+            return Err(Error::ReaderAhead { name: self.name.clone(), seq, newest });
+        }
+        Ok(())
     }
 
     async fn begin_with_first_block(&mut self, view: &View) -> Result<(), Error> {

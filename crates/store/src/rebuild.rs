@@ -26,7 +26,7 @@ impl FactsRebuild {
     /// what came in their place was written when it came. Says how many were not.
     pub async fn write(&self, blocks: Vec<Decoded>, reached: u64) -> Result<usize, Error> {
         let (chain, decoder) = (self.chain, self.building.decoded_with);
-        match &self.store.engine {
+        match self.store.of(self.chain) {
             Engine::Embedded(store) => {
                 let write = move |store: &crate::embedded::Store| {
                     store.write_generation(chain, decoder, &blocks, reached)
@@ -42,7 +42,7 @@ impl FactsRebuild {
     /// From here on everybody reads the new generation; the old one's rows are removed, until `stop`
     /// says otherwise (the next rebuild removes the rest). Says how many rows went.
     pub async fn finish(self, stop: StopFn<'_>) -> Result<u64, Error> {
-        match &self.store.engine {
+        match self.store.of(self.chain) {
             Engine::Embedded(store) => may_block(|| {
                 store.finish_generation(self.chain, self.building.decoded_with)?;
                 store.sweep_generations(self.chain, stop)
@@ -63,7 +63,7 @@ impl Store {
         chain: ChainId,
         decoder: Fingerprint,
     ) -> Result<Generations, Error> {
-        match &self.engine {
+        match self.of(chain) {
             Engine::Embedded(store) => may_block(|| store.decode_with(chain, decoder)),
             Engine::Postgres(store) => store.decode_with(chain, decoder).await,
         }
@@ -77,7 +77,7 @@ impl Store {
         decoder: Fingerprint,
         stop: StopFn<'_>,
     ) -> Result<Option<FactsRebuild>, Error> {
-        let building = match &self.engine {
+        let building = match self.of(chain) {
             Engine::Embedded(store) => may_block(|| store.begin_generation(chain, decoder, stop))?,
             Engine::Postgres(store) => store.begin_generation(chain, decoder, stop).await?,
         };
@@ -90,7 +90,7 @@ impl Store {
         chain: ChainId,
         stop: StopFn<'_>,
     ) -> Result<u64, Error> {
-        match &self.engine {
+        match self.of(chain) {
             Engine::Embedded(store) => may_block(|| store.sweep_generations(chain, stop)),
             Engine::Postgres(store) => store.sweep_generations(chain, stop).await,
         }

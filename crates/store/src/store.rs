@@ -1,6 +1,7 @@
 //! The store: one of a closed list of engines, and what can be asked of each.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use alloy_primitives::Address;
 use model::chain::ChainId;
@@ -16,8 +17,9 @@ use crate::embedded::blocking::may_block;
 use crate::journal::{ReaderCommit, Version};
 use crate::memory::MemoryUse;
 use crate::options::{Options, TableSize, UpgradeProgress};
+use crate::placed::{Placed, refuse_placed};
 use crate::prepared::{Change, EngineBlock, PreparedBlock};
-use crate::read::{EngineView, View};
+use crate::read::EngineView;
 use crate::repair::RepairReport;
 use crate::write_state::WriteState;
 use crate::{Error, embedded, postgres};
@@ -25,7 +27,10 @@ use crate::{Error, embedded, postgres};
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
+    /// Of a store with several databases, the main one.
     pub(crate) engine: Engine,
+    /// Chains that are elsewhere.
+    pub(crate) placed: Option<Arc<Placed>>,
 }
 
 #[derive(Clone)]
@@ -37,6 +42,22 @@ pub(crate) enum Engine {
 /// A block is written by the engine that prepared it.
 const OTHER_ENGINE: Error = Error::Broken { what: "block that another engine prepared" };
 
+impl Engine {
+    pub(crate) async fn view(&self) -> Result<EngineView, Error> {
+        match self {
+            Engine::Embedded(store) => Ok(EngineView::Embedded(store.view_soon().await?)),
+            Engine::Postgres(store) => Ok(EngineView::Postgres(store.view().await?)),
+        }
+    }
+
+    fn watch_write_state(&self) -> watch::Receiver<WriteState> {
+        match self {
+            Engine::Embedded(store) => store.watch_write_state(),
+            Engine::Postgres(store) => store.watch_write_state(),
+        }
+    }
+}
+
 impl Store {
     /// A store of an older format is brought up to this build's first; `progress` is told how far
     /// that is.
@@ -46,27 +67,17 @@ impl Store {
     ) -> Result<Self, Error> {
         if !options.url.is_empty() {
             let store = postgres::Store::open(options, &progress).await?;
-            return Ok(Store { engine: Engine::Postgres(store) });
+            let placed = Placed::open(options, &store).await?;
+            return Ok(Store { engine: Engine::Postgres(store), placed });
         }
+        refuse_placed(options)?;
         let store = may_block(|| embedded::Store::open(options, &progress))?;
-        Ok(Store { engine: Engine::Embedded(store) })
-    }
-
-    /// A consistent look at everything as it is now.
-    pub async fn view(&self) -> Result<View, Error> {
-        match &self.engine {
-            Engine::Embedded(store) => {
-                Ok(View { engine: EngineView::Embedded(store.view_soon().await?) })
-            }
-            Engine::Postgres(store) => {
-                Ok(View { engine: EngineView::Postgres(store.view().await?) })
-            }
-        }
+        Ok(Store { engine: Engine::Embedded(store), placed: None })
     }
 
     /// What the chain's stored data is at now: an answer made at the same version still holds.
     pub async fn version(&self, chain: ChainId) -> Result<Version, Error> {
-        match &self.engine {
+        match self.of(chain) {
             Engine::Embedded(store) => match store.known_version(chain) {
                 Some(version) => Ok(version),
                 None => store.view_soon().await?.version(chain),
@@ -77,7 +88,7 @@ impl Store {
 
     /// The sequence of the chain's newest journal entry; changes after every durable commit.
     pub fn subscribe(&self, chain: ChainId) -> watch::Receiver<u64> {
-        match &self.engine {
+        match self.of(chain) {
             Engine::Embedded(store) => store.subscribe(chain),
             Engine::Postgres(store) => store.subscribe(chain),
         }
@@ -85,7 +96,7 @@ impl Store {
 
     /// Brings a block into the form in which this engine writes it. Pure work for a processor.
     pub fn prepare(&self, chain: ChainId, block: VerifiedBlock) -> PreparedBlock {
-        match &self.engine {
+        match self.of(chain) {
             Engine::Embedded(store) => {
                 PreparedBlock { block: EngineBlock::Embedded(store.prepare(chain, block)) }
             }
@@ -98,7 +109,7 @@ impl Store {
     /// All of the change or nothing. Blocks that are stored already with the same hash are passed over.
     /// Every block must fit its neighbours, stored or in the same change. Durable when this returns.
     pub async fn commit(&self, chain: ChainId, change: Change) -> Result<Committed, Error> {
-        match &self.engine {
+        match self.of(chain) {
             Engine::Embedded(store) => {
                 let change = change.map(PreparedBlock::into_embedded).ok_or(OTHER_ENGINE)?;
                 store.run(move |store| store.commit(chain, change)).await
@@ -117,7 +128,7 @@ impl Store {
         address: Address,
         token: &Token,
     ) -> Result<(), Error> {
-        match &self.engine {
+        match self.of(chain) {
             Engine::Embedded(store) => may_block(|| store.put_token(chain, address, token)),
             Engine::Postgres(store) => store.put_token(chain, address, token).await,
         }
@@ -169,18 +180,31 @@ impl Store {
     }
 
     pub(crate) async fn commit_reader(&self, commit: ReaderCommit) -> Result<(), Error> {
+        let (expected, cursor) = (commit.expected, commit.cursor);
+        let mark = self.mark(commit.chain, &commit.name);
+        if let Some(mark) = &mark {
+            mark.hold(expected, cursor).await?;
+        }
         match &self.engine {
             Engine::Embedded(store) => store.run(move |store| store.commit_reader(commit)).await,
             Engine::Postgres(store) => store.commit_reader(commit).await,
+        }?;
+        if let Some(mark) = mark {
+            mark.follow(cursor).await;
         }
+        Ok(())
     }
 
     /// Forgets a journal reader and all its rows; false where there was none.
     pub async fn remove_reader(&self, chain: ChainId, name: &str) -> Result<bool, Error> {
-        match &self.engine {
+        let was_there = match &self.engine {
             Engine::Embedded(store) => may_block(|| store.remove_reader(chain, name)),
             Engine::Postgres(store) => store.remove_reader(chain, name).await,
+        }?;
+        if let Some(mark) = self.mark(chain, name) {
+            mark.drop().await;
         }
+        Ok(was_there)
     }
 
     /// Sizes of the store's parts. Cheap enough to ask on every scrape.
@@ -188,7 +212,10 @@ impl Store {
         match &self.engine {
             Engine::Embedded(store) => store.table_sizes(),
             // Whoever scrapes it does without where the server cannot be reached.
-            Engine::Postgres(store) => store.table_sizes().await.unwrap_or_default(),
+            Engine::Postgres(store) => {
+                let sizes = store.table_sizes().await.unwrap_or_default();
+                self.add_placed_sizes(sizes).await
+            }
         }
     }
 
@@ -214,7 +241,7 @@ impl Store {
     pub fn disk_bytes(&self) -> u64 {
         match &self.engine {
             Engine::Embedded(store) => store.disk_bytes(),
-            Engine::Postgres(store) => store.disk_bytes(),
+            Engine::Postgres(store) => store.disk_bytes() + self.placed_bytes(),
         }
     }
 
@@ -222,7 +249,10 @@ impl Store {
     pub async fn flush(&self) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(|store| store.settle()).await,
-            Engine::Postgres(store) => store.flush().await,
+            Engine::Postgres(store) => {
+                store.flush().await?;
+                self.flush_placed().await
+            }
         }
     }
 
@@ -230,7 +260,10 @@ impl Store {
     pub async fn compact(&self) -> Result<(), Error> {
         match &self.engine {
             Engine::Embedded(store) => store.run(|store| store.compact()).await,
-            Engine::Postgres(store) => store.compact().await,
+            Engine::Postgres(store) => {
+                store.compact().await?;
+                self.compact_placed().await
+            }
         }
     }
 
@@ -242,7 +275,11 @@ impl Store {
     ) -> Result<CheckReport, Error> {
         match &self.engine {
             Engine::Embedded(store) => may_block(|| store.check(&progress)),
-            Engine::Postgres(store) => store.check(&progress).await,
+            Engine::Postgres(store) => {
+                let mut report = store.check(&progress).await?;
+                self.check_placed(&mut report, &progress).await?;
+                Ok(report)
+            }
         }
     }
 
@@ -269,12 +306,13 @@ impl Store {
 
     /// Changes with `write_state`, within a second.
     pub fn watch_write_state(&self) -> watch::Receiver<WriteState> {
-        match &self.engine {
-            Engine::Embedded(store) => store.watch_write_state(),
-            Engine::Postgres(store) => store.watch_write_state(),
-        }
+        self.engine.watch_write_state()
     }
 
+    /// The same of the database that a chain is in.
+    pub fn watch_writes_of(&self, chain: ChainId) -> watch::Receiver<WriteState> {
+        self.of(chain).watch_write_state()
+    }
     /// The folder in which this installation keeps files of its own.
     pub fn folder(&self) -> &Path {
         match &self.engine {

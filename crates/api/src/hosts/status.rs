@@ -18,7 +18,16 @@ pub async fn status(State(app): State<App>, _: Operator) -> Result<Json<Value>, 
     let view = app.parts.store.view().await?;
     let mut chains = serde_json::Map::new();
     for served in &app.parts.chains {
-        chains.insert(served.chain.slug.clone(), chain_status(served, &view).await?);
+        let status = match chain_status(served, &view).await {
+            // Its own database is away; those of other chains are not.
+            Err(error) if error.is_retryable() => json!({
+                "id": served.chain.id.0,
+                "error": error.to_string(),
+                "ingest": served.ingest.as_ref().map(|status| status()),
+            }),
+            status => status?,
+        };
+        chains.insert(served.chain.slug.clone(), status);
     }
     Ok(Json(json!({
         "version": app.parts.version,
@@ -40,7 +49,7 @@ fn gateway_status(app: &App) -> Value {
     })
 }
 
-async fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value, ApiError> {
+async fn chain_status(served: &ServedChain, view: &store::View) -> Result<Value, store::Error> {
     let id = served.chain.id;
     let coverage = view.coverage(id).await?;
     let head = view.head(id).await?;

@@ -11,7 +11,7 @@ use store::{CopiedChain, CopyProgress, Options, Store};
 use super::run_async;
 use crate::admin::Client;
 use crate::cli::CopyArgs;
-use crate::config::{Flags, Settings, table};
+use crate::config::{Flags, Settings, placed, table};
 use crate::open_store::options;
 use crate::progress_bar::Bar;
 use crate::{say, telemetry};
@@ -43,7 +43,10 @@ async fn open(settings: &Settings, place: &str, create: bool) -> Result<Store> {
     let base = Options { create, durable: !create, ..options(settings) };
     let is_url = place.starts_with("postgres://") || place.starts_with("postgresql://");
     let options = if is_url {
-        Options { url: place.to_owned(), ..base }
+        // The store of the configuration has its chains where the configuration says.
+        let is_configured = place == settings.store.url;
+        let placed = if is_configured { placed(settings)? } else { Vec::new() };
+        Options { url: place.to_owned(), placed, ..base }
     } else {
         let path = PathBuf::from(place);
         let server = Client::connect(&path).await?;

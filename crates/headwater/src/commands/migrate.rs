@@ -19,7 +19,15 @@ pub fn run(args: &MigrateArgs) -> Result<ExitCode> {
     );
     run_async(async {
         // Opening does it, under a lock that processes which start at the same time wait for.
-        drop(open_store(&settings, true).await?);
+        let store = open_store(&settings, true).await?;
+        store.all_ready().await?;
+        if args.citus {
+            let databases = store.distribute().await?;
+            ensure!(
+                databases > 0,
+                "--citus: no database of the configuration has the extension; say `create extension citus` in it first"
+            );
+        }
         Ok(())
     })?;
     say("the schema is this build's")?;

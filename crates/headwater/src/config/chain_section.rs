@@ -19,6 +19,9 @@ pub struct ChainSection {
     /// "off": its blocks are not stored; calls to its nodes are forwarded, checked and cached.
     #[serde(skip_serializing_if = "IngestChoice::is_on")]
     pub ingest: IngestChoice,
+    /// A database of its own, `postgres://…`; empty: the store of all.
+    #[serde(skip_serializing_if = "String::is_empty", serialize_with = "super::hidden")]
+    pub store: String,
     /// The oldest block to fill down to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_block: Option<u64>,
@@ -110,6 +113,28 @@ impl ChainSection {
         Ok(())
     }
 
+    /// What belongs to no chain, keys and streams, is in the database of `store.url`: every process must reach it.
+    fn check_store(&self, name: &str, settings: &super::Settings) -> Result<()> {
+        if self.store.is_empty() {
+            return Ok(());
+        }
+        // Not quoted: it may hold a password.
+        anyhow::ensure!(
+            super::is_postgres(&self.store),
+            "chains.{name}.store must begin with postgres:// or postgresql://"
+        );
+        anyhow::ensure!(
+            !settings.store.url.is_empty(),
+            "chains.{name}.store is a database for this chain alone; give a database for all else in store.url, \
+             which is empty"
+        );
+        anyhow::ensure!(
+            self.ingest.is_on(),
+            "chains.{name}.ingest is \"off\", so nothing is stored in chains.{name}.store; leave one of them out"
+        );
+        Ok(())
+    }
+
     /// A reorg must find its ancestor among the blocks that are kept.
     fn check_retain(&self, name: &str, table: &ChainTable) -> Result<()> {
         let Some(keep) = self.retain_blocks else { return Ok(()) };
@@ -140,6 +165,7 @@ pub fn table(settings: &super::Settings) -> Result<ChainTable> {
         table = section.extend(name, table)?;
         section.check_retain(name, &table)?;
         section.check_ingest(name)?;
+        section.check_store(name, settings)?;
         let Some(chain) = table.find(name) else { continue };
         if let Some(other) = names.insert(chain.id, name) {
             let id = chain.id.0;
@@ -149,6 +175,18 @@ pub fn table(settings: &super::Settings) -> Result<ChainTable> {
         }
     }
     Ok(table)
+}
+
+/// Chains that have a database of their own, and where that is.
+pub fn placed(settings: &super::Settings) -> Result<Vec<(ChainId, String)>> {
+    let table = table(settings)?;
+    let has_own = settings.chains.iter().filter(|(_, section)| !section.store.is_empty());
+    let placed = has_own.map(|(name, section)| {
+        let chain = table.find(name).or_else(|| table.find(&format!("chain-{name}")));
+        let chain = chain.with_context(|| format!("chain '{name}'"))?;
+        Ok((chain.id, section.store.clone()))
+    });
+    placed.collect()
 }
 
 /// The chain a command names; an unknown id is a chain of its own.

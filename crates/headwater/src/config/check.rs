@@ -25,15 +25,13 @@ impl Settings {
         self.check_listeners()?;
         self.check_key()?;
         let url = &self.store.url;
-        let is_postgres =
-            |url: &String| url.starts_with("postgres://") || url.starts_with("postgresql://");
         // Not quoted: it may hold a password.
         ensure!(
-            url.is_empty() || is_postgres(url),
+            url.is_empty() || super::is_postgres(url),
             "store.url must be empty or begin with postgres:// or postgresql://"
         );
         ensure!(
-            self.store.read_urls.iter().all(is_postgres),
+            self.store.read_urls.iter().all(|url| super::is_postgres(url)),
             "each of store.read_urls must begin with postgres:// or postgresql://"
         );
         ensure!(

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-pub use chain_section::{ChainSection, find_or_make, table};
+pub use chain_section::{ChainSection, find_or_make, placed, table};
 
 const DEFAULTS: &str = include_str!("../../config.default.toml");
 
@@ -77,6 +77,10 @@ pub struct Telemetry {
 pub enum LogFormat {
     Text,
     Json,
+}
+
+fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
 }
 
 /// A printed configuration tells that there is a secret, not which.
@@ -244,6 +248,28 @@ mod tests {
         let error = retain("31337", "127").unwrap_err();
         assert!(error.contains("chains.31337.retain_blocks (127) must be at least 128"), "{error}");
         assert!(retain("ETH", "0").is_err());
+    }
+
+    #[test]
+    fn a_database_of_a_chain_is_beside_one_of_all() {
+        let placed_in = |chain: &str, store: &str, url: &str| {
+            let name = format!("HEADWATER__CHAINS__{chain}__STORE");
+            let variables = [(name.as_str(), store), ("HEADWATER__STORE__URL", url)];
+            placed(&load(&variables).unwrap()).map_err(|error| format!("{error:#}"))
+        };
+        let (own, main) = ("postgres://me:geheim@db2/chain", "postgres://me@db1/main");
+        let eth = placed_in("ETH", own, main).unwrap();
+        assert_eq!(eth, [(model::chain::ChainId(1), own.to_owned())]);
+        assert_eq!(placed_in("31337", own, main).unwrap()[0].0.0, 31337);
+        assert_eq!(placed_in("ETH", "", "").unwrap(), []);
+        let error = placed_in("ETH", own, "").unwrap_err();
+        assert!(error.contains("chains.eth.store") && error.contains("store.url"), "{error}");
+        let error = placed_in("ETH", "/var/lib/geheim", main).unwrap_err();
+        assert!(error.contains("chains.eth.store must begin with postgres://"), "{error}");
+        assert!(!error.contains("geheim"), "{error}");
+        let shown = load(&[("HEADWATER__CHAINS__ETH__STORE", own)]).unwrap();
+        let shown = toml::to_string(&shown).unwrap();
+        assert!(shown.contains("store = \"(hidden)\"") && !shown.contains("geheim"), "{shown}");
     }
 
     #[test]

@@ -60,6 +60,22 @@ impl IngestSlot {
         Ok(())
     }
 
+    /// None where another process reads the chain.
+    async fn try_start(
+        &self,
+        store: &Store,
+        redecode: &RedecodeHandle,
+    ) -> Result<Option<Leadership>, store::Error> {
+        let leading = store.try_lead(Duty::Chain(self.chain.id)).await?;
+        match &leading {
+            Some(_) => self.start(store, redecode).await?,
+            None => {
+                tracing::info!(chain = %self.chain.slug, "another process reads this chain; this one takes over when it ends");
+            }
+        }
+        Ok(leading)
+    }
+
     async fn lead_again(
         &self,
         store: &Store,
@@ -103,13 +119,14 @@ pub async fn start(
 ) -> Result<JoinSet<()>> {
     let mut keepers = JoinSet::new();
     for slot in slots {
-        let leading = store.try_lead(Duty::Chain(slot.chain.id)).await?;
-        match &leading {
-            Some(_) => slot.start(store, redecode).await?,
-            None => {
-                tracing::info!(chain = %slot.chain.slug, "another process reads this chain; this one takes over when it ends");
+        let leading = match slot.try_start(store, redecode).await {
+            // Its database may be away, while others are there.
+            Err(error) if error.is_retryable() => {
+                tracing::warn!(chain = %slot.chain.slug, %error, "ingest cannot start; tried again");
+                None
             }
-        }
+            started => started?,
+        };
         keepers.spawn(slot.clone().keep(store.clone(), redecode.clone(), leading));
     }
     Ok(keepers)

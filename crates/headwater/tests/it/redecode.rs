@@ -154,7 +154,7 @@ async fn a_server_reads_anew_at_its_start_or_when_asked() {
     let told = text(&other.stderr);
     assert!(told.contains("of another version or configuration where chain-1337"), "{told}");
     let stranger = run(place.args("redecode", &data, true, &["--chain", "polygon"]));
-    assert!(text(&stranger.stderr).contains("does not serve chain 137"), "{stranger:?}");
+    assert!(text(&stranger.stderr).contains("does not decode chain 137"), "{stranger:?}");
     assert_eq!(client.status(SLUG).await["redecode"]["state"], "outdated");
     let told = place.redecode(&data, true, &[]);
     assert_eq!(told, format!("{SLUG}: 401 blocks decoded again\n"));

@@ -31,7 +31,7 @@ async fn called(client: &Client, method: &str, params: &Value) -> String {
 }
 
 /// A cursor is signed with a secret of the installation that gave it.
-fn without_cursor(body: &str) -> Value {
+pub fn without_cursor(body: &str) -> Value {
     let mut body: Value = serde_json::from_str(body).unwrap();
     body["cursor"] = Value::Null;
     body

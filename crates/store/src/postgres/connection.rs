@@ -16,8 +16,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, CopyInSink, Row, Statement};
 
+use super::gate::{DatabaseId, Gate};
 use super::server::Server;
 use crate::Error;
+use crate::options::UpgradeProgress;
 
 /// Whoever finds no free connection in this time gets an error.
 const WAIT: Duration = Duration::from_secs(10);
@@ -125,17 +127,32 @@ type Idle = Arc<Mutex<Vec<Arc<Connection>>>>;
 
 pub struct Pool {
     pub server: Arc<Server>,
+    gate: Gate,
     idle: Idle,
     free: Arc<Semaphore>,
 }
 
 impl Pool {
-    pub fn new(server: Arc<Server>, connections_max: usize) -> Self {
+    pub fn new(server: Arc<Server>, gate: Gate, connections_max: usize) -> Self {
         let free = Arc::new(Semaphore::new(connections_max.max(2)));
-        Pool { server, idle: Arc::default(), free }
+        Pool { server, gate, idle: Arc::default(), free }
+    }
+
+    /// Waits for the database to be usable; tells how far an upgrade of it is.
+    pub async fn open(
+        &self,
+        progress: &(dyn Fn(UpgradeProgress) + Send + Sync),
+    ) -> Result<DatabaseId, Error> {
+        self.gate.pass_with(&self.server, progress).await
+    }
+
+    /// The same for whoever does not care which database it is.
+    pub async fn ready(&self) -> Result<DatabaseId, Error> {
+        self.gate.pass(&self.server).await
     }
 
     pub async fn get(&self) -> Result<Lent, Error> {
+        self.ready().await?;
         let waited = tokio::time::timeout(WAIT, self.free.clone().acquire_owned()).await;
         let Ok(Ok(permit)) = waited else {
             return Err(Error::Engine {

@@ -19,6 +19,7 @@ use model::raw::{Block, Header, Receipt};
 use model::token::Token;
 use tokio::sync::watch;
 
+use super::gate::{AdmitFn, DatabaseId};
 use super::lease::Term;
 use super::prepare::PgBlock;
 use super::read::BlockParts;
@@ -115,6 +116,15 @@ impl View {
 }
 
 erased! { Store:
+    ready() -> DatabaseId;
+    look() -> ();
+    distribute() -> bool;
+    note_place(chain: ChainId, database: DatabaseId, may_change: bool) -> ();
+    check_places(placed: &'a [ChainId]) -> ();
+    hold_mark(chain: ChainId, mark: &'a str, at: ReaderCursor) -> ();
+    follow_mark(chain: ChainId, mark: &'a str, at: ReaderCursor) -> ();
+    drop_mark(chain: ChainId, mark: &'a str) -> ();
+    marks(chain: ChainId, prefix: &'a str) -> Vec<String>;
     version(chain: ChainId) -> Version;
     try_lead(duty: Duty) -> Option<Term>;
     commit(chain: ChainId, change: ChangeOf<PgBlock>) -> Committed;
@@ -174,6 +184,15 @@ impl Store {
         progress: Progress<'a, UpgradeProgress>,
     ) -> Answer<'a, Self> {
         Box::pin(async move { store::Store::open(options, progress).await.map(Store) })
+    }
+
+    pub fn open_late(options: &Options, admit: AdmitFn) -> Result<Self, Error> {
+        store::Store::open_late(options, admit).map(Store)
+    }
+
+    /// Where it is, without a password.
+    pub fn label(&self) -> &Path {
+        self.0.inner.pool.server.label()
     }
 
     pub fn view(&self) -> Answer<'_, View> {

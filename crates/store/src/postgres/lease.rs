@@ -175,6 +175,7 @@ impl Leases {
         if let Some(known) = self.known(duty) {
             return Ok(Some(known));
         }
+        pool.ready().await?;
         let session = self.session(&pool.server).await?;
         let (key, name) = (duty_key(duty), duty.name());
         let row = session.first(TRY_LOCK, &[&key, &name]).await?;

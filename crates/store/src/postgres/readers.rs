@@ -11,7 +11,7 @@ use super::store::Store;
 use crate::Error;
 use crate::journal::{ReaderCommit, ReaderCursor};
 
-const LOCK: &str = "select chain from chains where chain = $1 for share";
+pub const LOCK: &str = "select chain from chains where chain = $1 for share";
 const LOCK_READER: &str =
     "select name, seq, start, next from readers where chain = $1 and name = $2 for update";
 const BEGIN: &str = "insert into readers (chain, name, seq, start, next) values ($1, $2, $3, $4, $5) \

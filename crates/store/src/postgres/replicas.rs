@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::connection::Pool;
+use super::gate::Gate;
 use super::server::Server;
 use crate::Error;
 use crate::options::Options;
@@ -29,7 +30,7 @@ impl Replicas {
     pub fn new(options: &Options) -> Result<Self, Error> {
         let replica = |url: &String| {
             let server = Arc::new(Server::new(url, options.durable)?);
-            let pool = Pool::new(server, options.connections_max);
+            let pool = Pool::new(server, Gate::passed(), options.connections_max);
             Ok(Replica { pool, failed_at: Mutex::default() })
         };
         let all = options.read_urls.iter().map(replica).collect::<Result<Vec<_>, Error>>()?;

@@ -135,19 +135,19 @@ impl Server {
                 action: "use the database",
                 path: self.label.clone(),
                 source: with_cause(Box::new(error)),
-                advice: "look at the user, the password and the database in store.url",
+                advice: "look at the user, the password and the database in its URL (store.url, or [chains.NAME] store)",
                 retryable: false,
             },
             _ => self.unreachable(Box::new(error)),
         }
     }
 
-    fn unreachable(&self, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
+    pub fn unreachable(&self, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
         Error::Engine {
             action: "reach the database",
             path: self.label.clone(),
             source: with_cause(source),
-            advice: "look at store.url and at the server; a server that runs goes on by itself",
+            advice: "look at its URL (store.url, or [chains.NAME] store) and at the server; a process that runs goes on by itself",
             retryable: true,
         }
     }
@@ -174,7 +174,7 @@ fn advice(code: &str, is_closed: bool) -> (&'static str, bool) {
             ("the server was busy or is restarting; try again", true)
         }
         "42" => ("is this build as new as the schema? run `headwater migrate`", false),
-        "28" => ("look at the user and the password in store.url", false),
+        "28" => ("look at the user and the password in its URL", false),
         "" if is_closed => ("the connection was lost; a server that runs goes on by itself", true),
         "" => ("the log of the process may say more", true),
         _ => ("the server's log may say more", false),

@@ -11,10 +11,10 @@ use model::token::Token;
 use tokio::sync::watch;
 
 use super::announce::{Newest, listen};
-use super::connection::{Connection, Lent, Param, Pool};
+use super::connection::{Lent, Param, Pool};
+use super::gate::{AdmitFn, DatabaseId, Gate};
 use super::inner::Inner;
 use super::lease::{Leases, Term, check_term, keep_renewing};
-use super::migrate::migrate;
 use super::numbers::{sql, text};
 use super::read::View;
 use super::replicas::Replicas;
@@ -91,12 +91,31 @@ impl Store {
             let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&options.path);
             made.map_err(|source| Error::Folder { path: options.path.clone(), source })?;
         }
+        let (store, closed) = Store::new(options, None)?;
+        let inner = &store.inner;
+        inner.pool.open(progress).await?;
+        inner.look().await?;
+        inner.measure().await?;
+        store.watch(closed);
+        Ok(store)
+    }
+
+    /// One that need not be reachable yet: what is asked of it waits for its first connection, or fails.
+    pub fn open_late(options: &Options, admit: AdmitFn) -> Result<Self, Error> {
+        let (store, closed) = Store::new(options, Some(admit))?;
+        store.watch(closed);
+        Ok(store)
+    }
+
+    fn new(
+        options: &Options,
+        admit: Option<AdmitFn>,
+    ) -> Result<(Self, watch::Receiver<()>), Error> {
         let server = Arc::new(Server::new(&options.url, options.durable)?);
-        let first = Connection::open(&server).await?;
-        migrate(&first, server.label(), options.create, progress).await?;
         let (is_open, closed) = watch::channel(());
+        let gate = Gate::new(options.create, admit);
         let inner = Arc::new(Inner {
-            pool: Pool::new(server, options.connections_max),
+            pool: Pool::new(server, gate, options.connections_max),
             replicas: Replicas::new(options)?,
             folder: options.path.clone(),
             journal_entries_min: options.journal_entries_min,
@@ -107,11 +126,24 @@ impl Store {
             disk_bytes: Default::default(),
             _is_open: is_open,
         });
-        inner.look().await?;
-        inner.measure().await?;
-        keep_renewing(&inner, closed.clone());
-        listen(&inner, closed);
-        Ok(Store { inner, term: None })
+        Ok((Store { inner, term: None }, closed))
+    }
+
+    /// Until the last handle is gone.
+    fn watch(&self, closed: watch::Receiver<()>) {
+        keep_renewing(&self.inner, closed.clone());
+        listen(&self.inner, closed);
+    }
+
+    /// Which database it is, once it can be used.
+    pub async fn ready(&self) -> Result<DatabaseId, Error> {
+        self.inner.pool.ready().await
+    }
+
+    /// The same, and whoever subscribes knows where chains stand.
+    pub async fn look(&self) -> Result<(), Error> {
+        self.inner.look().await?;
+        self.inner.measure().await
     }
 
     pub async fn try_lead(&self, duty: Duty) -> Result<Option<Term>, Error> {

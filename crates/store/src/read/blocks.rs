@@ -13,23 +13,34 @@ use crate::{Coverage, Error};
 
 impl View {
     pub async fn coverage(&self, chain: ChainId) -> Result<Coverage, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.coverage(chain),
             EngineView::Postgres(view) => Ok(view.coverage(chain)),
         }
     }
 
-    /// Chains that have at least one block.
+    /// Chains that have at least one block. One whose own database is away is among them: whoever asks on is told.
     pub async fn chains(&self) -> Result<Vec<ChainId>, Error> {
-        match &self.engine {
-            EngineView::Embedded(view) => view.chains(),
-            EngineView::Postgres(view) => Ok(view.chains()),
+        let mut chains = match self.main().await? {
+            EngineView::Embedded(view) => view.chains()?,
+            EngineView::Postgres(view) => view.chains(),
+        };
+        let placed = self.placed();
+        chains.retain(|chain| !placed.contains(chain));
+        for chain in placed {
+            match self.coverage(chain).await {
+                Ok(coverage) if coverage.is_empty() => {}
+                Err(error) if !error.is_retryable() => return Err(error),
+                _ => chains.push(chain),
+            }
         }
+        chains.sort();
+        Ok(chains)
     }
 
     /// The newest stored block.
     pub async fn head(&self, chain: ChainId) -> Result<Option<BlockSummary>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.head(chain),
             EngineView::Postgres(view) => view.head(chain).await,
         }
@@ -40,28 +51,28 @@ impl View {
         chain: ChainId,
         number: u64,
     ) -> Result<Option<BlockSummary>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.block_summary(chain, number),
             EngineView::Postgres(view) => view.block_summary(chain, number).await,
         }
     }
 
     pub async fn parent_hash(&self, chain: ChainId, number: u64) -> Result<Option<B256>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.parent_hash(chain, number),
             EngineView::Postgres(view) => view.parent_hash(chain, number).await,
         }
     }
 
     pub async fn number_of(&self, chain: ChainId, hash: B256) -> Result<Option<u64>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.number_of(chain, hash),
             EngineView::Postgres(view) => view.number_of(chain, hash).await,
         }
     }
 
     pub async fn header(&self, chain: ChainId, number: u64) -> Result<Option<Header>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.header(chain, number),
             EngineView::Postgres(view) => view.header(chain, number).await,
         }
@@ -69,7 +80,7 @@ impl View {
 
     /// Header and transactions, as the node RPC gives them.
     pub async fn block(&self, chain: ChainId, number: u64) -> Result<Option<Block>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.block(chain, number),
             EngineView::Postgres(view) => Ok(view
                 .read_block(chain, number, BlockParts::Transactions)
@@ -84,7 +95,7 @@ impl View {
         chain: ChainId,
         number: u64,
     ) -> Result<Option<(Block, Proof)>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.whole_block(chain, number),
             EngineView::Postgres(view) => {
                 view.read_block(chain, number, BlockParts::Everything).await
@@ -111,7 +122,7 @@ impl View {
         chain: ChainId,
         number: u64,
     ) -> Result<Option<Block>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.block_with_receipts(chain, number),
             EngineView::Postgres(view) => Ok(view
                 .read_block(chain, number, BlockParts::Receipts)
@@ -127,7 +138,7 @@ impl View {
         number: u64,
         index: u32,
     ) -> Result<Option<Receipt>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.receipt(chain, number, index),
             EngineView::Postgres(view) => view.receipt(chain, number, index).await,
         }
@@ -135,7 +146,7 @@ impl View {
 
     /// Block and index of the transaction with this hash.
     pub async fn place_of_tx(&self, chain: ChainId, hash: B256) -> Result<Option<Place>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.place_of_tx(chain, hash),
             EngineView::Postgres(view) => view.place_of_tx(chain, hash).await,
         }
@@ -148,7 +159,7 @@ impl View {
         number: u64,
         index: u32,
     ) -> Result<Option<StoredTx>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.transaction(chain, number, index),
             EngineView::Postgres(view) => view.transaction(chain, number, index).await,
         }

@@ -11,7 +11,7 @@ impl View {
     /// agree on it, whatever reorgs, restarts and orders of writing lay between. The journal, readers,
     /// how many senders were checked and which pools and tokens are known are left out.
     pub async fn digest(&self, chain: ChainId) -> Result<B256, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.digest(chain),
             EngineView::Postgres(view) => view.digest(chain).await,
         }

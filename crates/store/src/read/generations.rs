@@ -8,7 +8,7 @@ use crate::generations::Generations;
 
 impl View {
     pub async fn generations(&self, chain: ChainId) -> Result<Generations, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.generations(chain),
             EngineView::Postgres(view) => Ok(view.generations(chain)),
         }

@@ -9,7 +9,7 @@ use crate::journal::{Entry, Version};
 impl View {
     /// Answers made from this view hold until the chain has another version.
     pub async fn version(&self, chain: ChainId) -> Result<Version, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.version(chain),
             EngineView::Postgres(view) => Ok(view.version(chain)),
         }
@@ -23,7 +23,7 @@ impl View {
         seq: u64,
         limit: usize,
     ) -> Result<Vec<Entry>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.journal_after(chain, seq, limit),
             EngineView::Postgres(view) => view.journal_after(chain, seq, limit).await,
         }

@@ -8,7 +8,7 @@ use crate::query::{LogsPage, LogsQuery};
 
 impl View {
     pub async fn logs(&self, query: &LogsQuery) -> Result<LogsPage, Error> {
-        match &self.engine {
+        match self.of(query.chain).await? {
             EngineView::Embedded(view) => view.logs(query),
             EngineView::Postgres(view) => view.logs(query).await,
         }
@@ -21,7 +21,7 @@ impl View {
         from: u64,
         to: u64,
     ) -> Result<Option<u64>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.first_receiptless(chain, from, to),
             EngineView::Postgres(view) => view.first_receiptless(chain, from, to).await,
         }

@@ -9,6 +9,7 @@ mod digest;
 mod facts;
 mod generations;
 mod journal;
+mod late_views;
 mod logs;
 mod lowest_trade;
 mod pools;
@@ -20,14 +21,58 @@ mod untraced;
 mod wallet_page;
 mod wallet_total;
 
-use crate::{embedded, postgres};
+use model::chain::ChainId;
 
-/// A consistent look at everything as it was when the view was taken.
+pub(crate) use late_views::LateViews;
+
+use crate::{Error, embedded, postgres};
+
+/// A consistent look at everything as it was when the view was taken. Where chains have databases of their own, each chain is
+/// seen as it was when the view was first asked about it.
 pub struct View {
-    pub(crate) engine: EngineView,
+    seen: Seen,
+}
+
+enum Seen {
+    Now(EngineView),
+    Late(Box<LateViews>),
 }
 
 pub(crate) enum EngineView {
     Embedded(embedded::View),
     Postgres(postgres::View),
+}
+
+impl View {
+    pub(crate) fn now(view: EngineView) -> Self {
+        View { seen: Seen::Now(view) }
+    }
+
+    pub(crate) fn late(views: LateViews) -> Self {
+        View { seen: Seen::Late(Box::new(views)) }
+    }
+
+    /// Where the chain's rows are.
+    pub(crate) async fn of(&self, chain: ChainId) -> Result<&EngineView, Error> {
+        match &self.seen {
+            Seen::Now(view) => Ok(view),
+            Seen::Late(views) => views.of(chain).await,
+        }
+    }
+
+    /// Where what belongs to no chain is, and where journal readers stand.
+    pub(crate) async fn main(&self) -> Result<&EngineView, Error> {
+        match &self.seen {
+            Seen::Now(view) => Ok(view),
+            Seen::Late(views) => views.main().await,
+        }
+    }
+
+    /// Chains that have a database of their own.
+    pub(crate) fn placed(&self) -> Vec<ChainId> {
+        match &self.seen {
+            Seen::Now(_) => Vec::new(),
+            Seen::Late(views) => views.placed(),
+        }
+    }
 }

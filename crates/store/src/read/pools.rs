@@ -12,7 +12,7 @@ impl View {
     /// Every known pool of a token, in no meaningful order. A coin that everything trades against has
     /// very many: ask for those with one other token instead.
     pub async fn pools_of(&self, chain: ChainId, token: Address) -> Result<Vec<Pool>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.pools_of(chain, token),
             EngineView::Postgres(view) => view.pools_of(chain, token).await,
         }
@@ -24,7 +24,7 @@ impl View {
         chain: ChainId,
         pairs: &[(Address, Address)],
     ) -> Result<Vec<Pool>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.pools_between(chain, pairs),
             EngineView::Postgres(view) => view.pools_between(chain, pairs).await,
         }
@@ -35,7 +35,7 @@ impl View {
         &self,
         q: &PoolStatesQuery<'_>,
     ) -> Result<Vec<Option<StateAt>>, Error> {
-        match &self.engine {
+        match self.of(q.chain).await? {
             EngineView::Embedded(view) => view.pool_states(q),
             EngineView::Postgres(view) => view.pool_states(q).await,
         }

@@ -10,7 +10,7 @@ impl View {
     /// Every reader of a chain, by name.
     pub async fn readers(&self, chain: ChainId) -> Result<Vec<ReaderStatus>, Error> {
         let newest = self.coverage(chain).await?.newest();
-        let cursors = match &self.engine {
+        let cursors = match self.main().await? {
             EngineView::Embedded(view) => view.readers(chain)?,
             EngineView::Postgres(view) => view.readers(chain).await?,
         };
@@ -26,7 +26,7 @@ impl View {
         chain: ChainId,
         name: &str,
     ) -> Result<Option<ReaderCursor>, Error> {
-        match &self.engine {
+        match self.main().await? {
             EngineView::Embedded(view) => view.reader_cursor(chain, name),
             EngineView::Postgres(view) => view.reader_cursor(chain, name).await,
         }
@@ -40,7 +40,7 @@ impl View {
         prefix: &[u8],
         limit: usize,
     ) -> Result<Vec<ReaderRow>, Error> {
-        match &self.engine {
+        match self.main().await? {
             EngineView::Embedded(view) => view.reader_rows((chain, name), prefix, limit),
             EngineView::Postgres(view) => view.reader_rows((chain, name), prefix, limit).await,
         }

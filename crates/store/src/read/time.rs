@@ -12,7 +12,7 @@ impl View {
         chain: ChainId,
         timestamp: u64,
     ) -> Result<Option<u64>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.first_block_from(chain, timestamp),
             EngineView::Postgres(view) => view.first_block_from(chain, timestamp).await,
         }
@@ -24,7 +24,7 @@ impl View {
         chain: ChainId,
         timestamp: u64,
     ) -> Result<Option<u64>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.last_block_until(chain, timestamp),
             EngineView::Postgres(view) => view.last_block_until(chain, timestamp).await,
         }

@@ -9,7 +9,7 @@ use crate::Error;
 
 impl View {
     pub async fn token(&self, chain: ChainId, address: Address) -> Result<Option<Token>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.token(chain, address),
             EngineView::Postgres(view) => view.token(chain, address).await,
         }

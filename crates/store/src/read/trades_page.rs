@@ -6,7 +6,7 @@ use crate::query::{TradesPage, TradesQuery};
 
 impl View {
     pub async fn trades_page(&self, q: &TradesQuery) -> Result<TradesPage, Error> {
-        match &self.engine {
+        match self.of(q.chain).await? {
             EngineView::Embedded(view) => view.trades_page(q),
             EngineView::Postgres(view) => view.trades_page(q).await,
         }

@@ -13,7 +13,7 @@ impl View {
         below: u64,
         limit: usize,
     ) -> Result<Vec<u64>, Error> {
-        match &self.engine {
+        match self.of(chain).await? {
             EngineView::Embedded(view) => view.untraced_blocks(chain, below, limit),
             EngineView::Postgres(view) => view.untraced_blocks(chain, below, limit).await,
         }

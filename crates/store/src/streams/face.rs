@@ -97,10 +97,24 @@ impl Store {
         &self,
         commit: StreamCommit,
     ) -> Result<Vec<QueuedDelivery>, Error> {
-        match &self.engine {
+        let (chain, expected, cursor) = (commit.chain, commit.expected, commit.cursor);
+        let mark = self.mark(chain, &commit.reader);
+        let retired = commit.change.retire.as_ref().filter(|retired| **retired != commit.reader);
+        let retired = retired.and_then(|retired| self.mark(chain, retired));
+        if let Some(mark) = &mark {
+            mark.hold(expected, cursor).await?;
+        }
+        let made = match &self.engine {
             Engine::Embedded(store) => store.run(move |store| store.commit_streams(commit)).await,
             Engine::Postgres(store) => store.commit_streams(commit).await,
+        }?;
+        if let Some(mark) = mark {
+            mark.follow(cursor).await;
         }
+        if let Some(mark) = retired {
+            mark.drop().await;
+        }
+        Ok(made)
     }
 
     /// Matches that wait for confirmation or for traces, lowest block first; of one stream or of all.

@@ -3,12 +3,13 @@
 //! A new engine is a member of `Engine`, an arm in `open`, and a line in the macro below; every other
 //! file then runs on it, too.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use store::{Error, Manifest, Options, Store};
 
 use crate::postgres_server;
+use crate::sim_block::CHAIN;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Engine {
@@ -16,6 +17,8 @@ pub enum Engine {
     Embedded,
     /// A database of a server that this binary starts.
     Postgres,
+    /// Two of them: the chain of the tests has one of its own.
+    Placed,
 }
 
 /// What a test may choose; the rest is the engine's business.
@@ -45,6 +48,15 @@ impl Engine {
                 let url = server.url(&server.database(folder).await);
                 Options { url, durable, journal_entries_min, ..Options::new(folder.join("store")) }
             }
+            Engine::Placed => {
+                let server = postgres_server::server().unwrap();
+                let [main, own] = databases(folder);
+                let url = server.url(&server.database(&main).await);
+                let own = server.url(&server.database(&own).await);
+                let placed = vec![(CHAIN, own)];
+                let path = folder.join("store");
+                Options { url, placed, durable, journal_entries_min, ..Options::new(path) }
+            }
             Engine::Embedded => Options {
                 memory_bytes: 32 << 20,
                 durable,
@@ -69,8 +81,18 @@ impl Engine {
         match self {
             Engine::Embedded => crate::copy_folder::copy_folder(from, to),
             Engine::Postgres => postgres_server::server().unwrap().crash(from, to),
+            Engine::Placed => {
+                let server = postgres_server::server().unwrap();
+                let (from, to) = (databases(from), databases(to));
+                from.iter().zip(&to).for_each(|(from, to)| server.crash(from, to));
+            }
         }
     }
+}
+
+/// Folders that stand for the main database and the chain's own.
+pub fn databases(folder: &Path) -> [PathBuf; 2] {
+    ["main", "own"].map(|name| folder.join(name))
 }
 
 /// Makes a test of each function, for every engine: `async fn name(engine: Engine)`.
@@ -87,6 +109,14 @@ macro_rules! on_every_engine {
             async fn $name() {
                 if crate::postgres_server::server().is_some() {
                     super::$name(crate::engine::Engine::Postgres).await;
+                }
+            })+
+        }
+        mod placed {
+            $(#[tokio::test]
+            async fn $name() {
+                if crate::postgres_server::server().is_some() {
+                    super::$name(crate::engine::Engine::Placed).await;
                 }
             })+
         }
@@ -119,6 +149,14 @@ macro_rules! on_every_engine_at_random {
             fn $name() {
                 if crate::postgres_server::server().is_some() {
                     super::$name(crate::engine::Engine::Postgres);
+                }
+            })+
+        }
+        mod placed_at_random {
+            $(#[test]
+            fn $name() {
+                if crate::postgres_server::server().is_some() {
+                    super::$name(crate::engine::Engine::Placed);
                 }
             })+
         }

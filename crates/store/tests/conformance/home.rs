@@ -43,7 +43,10 @@ impl Home {
     }
 
     pub async fn view(&self) -> View {
-        self.store().view().await.unwrap()
+        let view = self.store().view().await.unwrap();
+        // A chain in a database of its own is seen as it is when it is first asked about.
+        view.coverage(CHAIN).await.unwrap();
+        view
     }
 
     pub async fn reopen(&mut self) {

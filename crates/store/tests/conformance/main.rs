@@ -17,6 +17,8 @@ mod both_engines;
 #[cfg(test)]
 mod chain;
 #[cfg(test)]
+mod citus;
+#[cfg(test)]
 mod commit;
 #[cfg(test)]
 mod compare;
@@ -50,6 +52,8 @@ mod made_facts;
 mod made_logs;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod placed;
 #[cfg(test)]
 mod pools;
 #[cfg(test)]

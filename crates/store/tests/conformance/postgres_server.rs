@@ -97,6 +97,9 @@ impl Server {
         admin.batch_execute(&format!("create database {TEMPLATE}")).await.unwrap();
         let options = Options { url: self.url(TEMPLATE), ..Options::new(self.process.folder()) };
         drop(Store::open(&options, |_| ()).await.unwrap());
+        // What tells it from others is not for copies of it.
+        let forget = "delete from meta where key = 'database'";
+        self.client(TEMPLATE).await.batch_execute(forget).await.unwrap();
         self.disconnect(TEMPLATE).await;
     }
 

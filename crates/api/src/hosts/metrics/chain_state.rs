@@ -14,6 +14,8 @@ const NODE_HEAD: Metric =
     ("headwater_node_head", "Number of the newest block that the chain's nodes know.");
 const LAG: Metric =
     ("headwater_head_lag_blocks", "How many blocks the store is behind the nodes' head.");
+const READABLE: Metric =
+    ("headwater_chain_readable", "Whether the database that holds the chain can be read: 1 or 0.");
 const STORED: Metric = ("headwater_stored_blocks", "Blocks that are stored.");
 const JOURNAL: Metric = ("headwater_journal_seq", "Sequence of the journal's newest entry.");
 const READER_LAG: Metric =
@@ -48,27 +50,42 @@ pub async fn look(app: &App) -> Result<Exposition, store::Error> {
     let mut out = Exposition::default();
     let view = app.parts.store.view().await?;
     for served in &app.parts.chains {
-        let (id, chain) = (served.chain.id, served.chain.slug.as_str());
-        let coverage = view.coverage(id).await?;
-        let of_chain = [("chain", chain)];
-        if let Some(head) = view.head(id).await? {
-            out.gauge(HEAD, &of_chain, head.number as f64);
-            out.gauge(HEAD_TIME, &of_chain, head.timestamp as f64);
-        }
-        // Nothing stored is all of it behind. A chain that is only forwarded is never behind.
-        let is_stored = coverage.newest().is_some() || is_ingested(served);
-        if let Some(head) = served.node_head().filter(|_| is_stored) {
-            let ours = coverage.newest().map_or(0, |newest| newest + 1);
-            out.gauge(LAG, &of_chain, (head.number + 1).saturating_sub(ours) as f64);
-        }
-        out.gauge(STORED, &of_chain, coverage.blocks() as f64);
-        out.gauge(JOURNAL, &of_chain, view.version(id).await?.seq as f64);
-        for reader in view.readers(id).await? {
-            let labels = [("chain", chain), ("reader", reader.name.as_str())];
-            out.gauge(READER_LAG, &labels, reader.lag_blocks as f64);
+        let of_chain = [("chain", served.chain.slug.as_str())];
+        match look_at(served, &view, &mut out).await {
+            Ok(()) => out.gauge(READABLE, &of_chain, 1.0),
+            // Its own database is away; those of other chains are not.
+            Err(error) if error.is_retryable() => out.gauge(READABLE, &of_chain, 0.0),
+            Err(error) => return Err(error),
         }
     }
     Ok(out)
+}
+
+async fn look_at(
+    served: &ServedChain,
+    view: &store::View,
+    out: &mut Exposition,
+) -> Result<(), store::Error> {
+    let (id, chain) = (served.chain.id, served.chain.slug.as_str());
+    let coverage = view.coverage(id).await?;
+    let of_chain = [("chain", chain)];
+    if let Some(head) = view.head(id).await? {
+        out.gauge(HEAD, &of_chain, head.number as f64);
+        out.gauge(HEAD_TIME, &of_chain, head.timestamp as f64);
+    }
+    // Nothing stored is all of it behind. A chain that is only forwarded is never behind.
+    let is_stored = coverage.newest().is_some() || is_ingested(served);
+    if let Some(head) = served.node_head().filter(|_| is_stored) {
+        let ours = coverage.newest().map_or(0, |newest| newest + 1);
+        out.gauge(LAG, &of_chain, (head.number + 1).saturating_sub(ours) as f64);
+    }
+    out.gauge(STORED, &of_chain, coverage.blocks() as f64);
+    out.gauge(JOURNAL, &of_chain, view.version(id).await?.seq as f64);
+    for reader in view.readers(id).await? {
+        let labels = [("chain", chain), ("reader", reader.name.as_str())];
+        out.gauge(READER_LAG, &labels, reader.lag_blocks as f64);
+    }
+    Ok(())
 }
 
 fn is_ingested(served: &ServedChain) -> bool {

@@ -5,6 +5,7 @@ mod followers;
 mod load;
 mod members;
 mod pg_server;
+mod placing;
 mod replicas;
 mod restore;
 mod roles;

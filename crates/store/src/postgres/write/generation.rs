@@ -20,11 +20,16 @@ use crate::postgres::store::Store;
 const SWEEP_ROWS: i64 = 4096;
 const HASHES: &str = "select number, hash from blocks where chain = $1 and number = any($2)";
 const SWEEPS: [&str; 5] = [
-    "delete from facts where ctid = any(array(select ctid from facts where chain = $1 and generation = any($2) limit $3)) and chain = $1",
-    "delete from trades where ctid = any(array(select ctid from trades where chain = $1 and generation = any($2) limit $3)) and chain = $1",
-    "delete from pools where ctid = any(array(select ctid from pools where chain = $1 and generation = any($2) limit $3)) and chain = $1",
-    "delete from told_pools where ctid = any(array(select ctid from told_pools where chain = $1 and generation = any($2) limit $3)) and chain = $1",
-    "delete from pool_states where ctid = any(array(select ctid from pool_states where chain = $1 and generation = any($2) limit $3)) and chain = $1",
+    "delete from facts t using (select generation, number from facts where chain = $1 and generation = any($2) limit $3) g \
+     where t.chain = $1 and t.generation = g.generation and t.number = g.number",
+    "delete from trades t using (select generation, contract, number, place from trades where chain = $1 and generation = any($2) limit $3) g \
+     where t.chain = $1 and t.generation = g.generation and t.contract = g.contract and t.number = g.number and t.place = g.place",
+    "delete from pools t using (select generation, pool from pools where chain = $1 and generation = any($2) limit $3) g \
+     where t.chain = $1 and t.generation = g.generation and t.pool = g.pool",
+    "delete from told_pools t using (select generation, pool, number from told_pools where chain = $1 and generation = any($2) limit $3) g \
+     where t.chain = $1 and t.generation = g.generation and t.pool = g.pool and t.number = g.number",
+    "delete from pool_states t using (select generation, pool, number from pool_states where chain = $1 and generation = any($2) limit $3) g \
+     where t.chain = $1 and t.generation = g.generation and t.pool = g.pool and t.number = g.number",
 ];
 
 impl Store {
