@@ -1,6 +1,6 @@
 //! Copies what is stored into another store, of whichever engine, and holds the two against each other.
 //!
-//! Blocks with what was found in them, API keys and secrets. Blocks that are there already are passed over, so a copy
+//! Blocks with what was found in them, token names, API keys and secrets. Blocks that are there already are passed over, so a copy
 //! that was cut off is simply begun again. What a chain's journal says, its readers and streams are not copied: they
 //! belong to the store that wrote them.
 
@@ -91,6 +91,9 @@ impl Store {
             now.blocks_done += blocks.len() as u64;
             to.commit(chain, ChangeOf::apply(Origin::Import, blocks)).await?;
             progress(now);
+        }
+        for (address, token) in view.tokens(chain).await? {
+            to.put_token(chain, address, &token).await?;
         }
         let expected = view.digest(chain).await?;
         let digest = to.view().await?.digest(chain).await?;

@@ -73,7 +73,7 @@ fn tell(copied: &[CopiedChain], table: &ChainTable) -> Result<ExitCode> {
             say(&format!("{name}: DIFFERS: digest {digest}, not {expected}"))?;
         }
     }
-    say("API keys and secrets are copied; streams, their deliveries and token names are not")?;
+    say("API keys, secrets and token names are copied; streams and their deliveries are not")?;
     if holds {
         return Ok(ExitCode::SUCCESS);
     }

@@ -104,16 +104,24 @@ pub struct StreamsKeeper {
 }
 
 impl StreamsKeeper {
-    /// Where nobody else has them, they are here when this returns.
+    /// Where nobody else has them and they can be read, they are here when this returns.
     pub async fn start(
         plan: StreamsPlan,
         slot: StreamsSlot,
         tasks: TaskBoard,
     ) -> Result<(Self, Option<Leadership>)> {
-        let leadership = plan.store.try_lead(Duty::Streams).await?;
-        if let Some(leadership) = &leadership {
-            let started = plan.start(leadership).await;
-            slot.set(Some(started.context("streams cannot start")?));
+        let mut leadership = plan.store.try_lead(Duty::Streams).await?;
+        let started = match &leadership {
+            Some(leadership) => plan.start(leadership).await.map(Some),
+            None => Ok(None),
+        };
+        match started {
+            // A database that a chain has for itself may be away; what needs no streams is served meanwhile.
+            Err(StreamError::Store(error)) if error.is_retryable() => {
+                tracing::warn!(%error, "streams cannot start; tried again");
+                leadership = None;
+            }
+            started => slot.set(started.context("streams cannot start")?),
         }
         Ok((StreamsKeeper { plan, slot, tasks }, leadership))
     }

@@ -33,4 +33,15 @@ impl View {
             None => Ok(None),
         }
     }
+
+    pub fn tokens(&self, chain: ChainId) -> Result<Vec<(Address, Token)>, Error> {
+        let mut found = Vec::new();
+        for item in self.snapshot.prefix(&self.tables.tokens, chain.0.to_be_bytes()) {
+            let (key, row) = item.into_inner()?;
+            let address = key.get(8..).and_then(|bytes| Address::try_from(bytes).ok());
+            let token = Token::unpack(&mut row.as_ref());
+            found.push(address.zip(token).ok_or(Error::Broken { what: "token" })?);
+        }
+        Ok(found)
+    }
 }

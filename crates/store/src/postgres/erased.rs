@@ -92,6 +92,7 @@ erased! { View:
     first_block_from(chain: ChainId, timestamp: u64) -> Option<u64>;
     last_block_until(chain: ChainId, timestamp: u64) -> Option<u64>;
     token(chain: ChainId, address: Address) -> Option<Token>;
+    tokens(chain: ChainId) -> Vec<(Address, Token)>;
     untraced_blocks(chain: ChainId, below: u64, limit: usize) -> Vec<u64>;
     wallet_page(q: &'a WalletQuery) -> WalletPage;
     wallet_total(q: &'a WalletQuery) -> u64;

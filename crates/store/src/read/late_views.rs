@@ -11,7 +11,8 @@ use super::EngineView;
 use crate::Error;
 use crate::store::Engine;
 
-type Opened<'a> = Pin<Box<dyn Future<Output = Result<&'a EngineView, Error>> + Send + 'a>>;
+pub(crate) type Opened<'a> =
+    Pin<Box<dyn Future<Output = Result<&'a EngineView, Error>> + Send + 'a>>;
 
 pub(crate) struct LateViews {
     main: LateView,

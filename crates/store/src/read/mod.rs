@@ -21,9 +21,11 @@ mod untraced;
 mod wallet_page;
 mod wallet_total;
 
+use futures_util::future::{Either, Ready, ready};
 use model::chain::ChainId;
 
 pub(crate) use late_views::LateViews;
+use late_views::Opened;
 
 use crate::{Error, embedded, postgres};
 
@@ -43,6 +45,9 @@ pub(crate) enum EngineView {
     Postgres(postgres::View),
 }
 
+/// No async function: those are compiled anew in every crate that asks a question.
+type EngineOf<'a> = Either<Ready<Result<&'a EngineView, Error>>, Opened<'a>>;
+
 impl View {
     pub(crate) fn now(view: EngineView) -> Self {
         View { seen: Seen::Now(view) }
@@ -53,18 +58,18 @@ impl View {
     }
 
     /// Where the chain's rows are.
-    pub(crate) async fn of(&self, chain: ChainId) -> Result<&EngineView, Error> {
+    pub(crate) fn of(&self, chain: ChainId) -> EngineOf<'_> {
         match &self.seen {
-            Seen::Now(view) => Ok(view),
-            Seen::Late(views) => views.of(chain).await,
+            Seen::Now(view) => Either::Left(ready(Ok(view))),
+            Seen::Late(views) => Either::Right(views.of(chain)),
         }
     }
 
     /// Where what belongs to no chain is, and where journal readers stand.
-    pub(crate) async fn main(&self) -> Result<&EngineView, Error> {
+    pub(crate) fn main(&self) -> EngineOf<'_> {
         match &self.seen {
-            Seen::Now(view) => Ok(view),
-            Seen::Late(views) => views.main().await,
+            Seen::Now(view) => Either::Left(ready(Ok(view))),
+            Seen::Late(views) => Either::Right(views.main()),
         }
     }
 

@@ -14,4 +14,12 @@ impl View {
             EngineView::Postgres(view) => view.token(chain, address).await,
         }
     }
+
+    /// All of them, in no meaningful order.
+    pub async fn tokens(&self, chain: ChainId) -> Result<Vec<(Address, Token)>, Error> {
+        match self.of(chain).await? {
+            EngineView::Embedded(view) => view.tokens(chain),
+            EngineView::Postgres(view) => view.tokens(chain).await,
+        }
+    }
 }

@@ -74,6 +74,9 @@ async fn a_copy_goes_on_where_it_was_cut_off_and_ends_with_the_same_digest() {
         let (from, to) = (lived(from).await, Home::new(to).await);
         from.store().put_api_key(&key()).await.unwrap();
         from.store().secret("cursor", || [9; 32]).await.unwrap();
+        let token = model::token::Token { symbol: Some("ONE".into()), ..Default::default() };
+        let address = alloy_primitives::Address::repeat_byte(7);
+        from.store().put_token(CHAIN, address, &token).await.unwrap();
         // What an earlier copy left.
         let view = from.view().await;
         let (block, proof) = view.whole_block(CHAIN, 3).await.unwrap().unwrap();
@@ -99,6 +102,7 @@ async fn a_copy_goes_on_where_it_was_cut_off_and_ends_with_the_same_digest() {
         assert_eq!(to.store().api_keys().await.unwrap(), [key()]);
         let known = to.store().secret("cursor", || panic!("it was copied")).await.unwrap();
         assert_eq!(known, [9; 32]);
+        assert_eq!(to.view().await.tokens(CHAIN).await.unwrap(), [(address, token)]);
         // What else is there is told, not hidden.
         let other = to.store().prepare(CHAIN, empty_block(1000, 0));
         to.apply(vec![other]).await.unwrap();

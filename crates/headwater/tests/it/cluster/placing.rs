@@ -65,9 +65,8 @@ struct Databases {
 impl Databases {
     fn start(folder: &Path) -> Option<Self> {
         let mut one = PgServer::init(folder.join("one"))?;
-        let mut other = PgServer::init(folder.join("other"))?;
+        let other = PgServer::init(folder.join("other"))?;
         one.start();
-        other.start();
         one.sql("create database first_chain");
         Some(Databases { one, other })
     }
@@ -258,7 +257,10 @@ impl World {
 #[tokio::test(flavor = "multi_thread")]
 async fn chains_in_databases_of_their_own_answer_alike_and_fail_alone() {
     let Some(mut world) = World::start().await else { return };
+    // The second server is not there yet.
     let mut server = world.serve("placed");
+    assert_eq!(world.asked(&server).await[1], (503, true));
+    world.databases.other.start();
     let plain = world.chains.serve(&world.folder.path().join("plain")).start();
     world.chains.until_followed(&server).await;
     world.chains.until_followed(&plain).await;
@@ -273,6 +275,8 @@ async fn chains_in_databases_of_their_own_answer_alike_and_fail_alone() {
         create(&server, &receiver, one).await;
     }
     let first = world.chains.chains.each_ref().map(|chain| read(chain).head_number() + 1);
+    // No reorg goes below where the streams began.
+    grow(&world.chains, 1);
     grow(&world.chains, 6);
     world.chains.until_followed(&server).await;
     // Killed in the middle of whatever it does, and again.

@@ -35,6 +35,7 @@ const CHANGES: &str = "select s.pool, s.number, s.packed from unnest($3::bytea[]
       order by number desc limit 4096) s";
 const CARRIED: &str =
     "select pool, epoch, number, packed from carried_pools where chain = $1 and pool = any($2)";
+const TOKENS: &str = "select address, packed from tokens where chain = $1";
 const TOKEN: &str = "select packed from tokens where chain = $1 and address = $2";
 
 pub fn pool_id(bytes: &[u8]) -> Result<PoolId, Error> {
@@ -139,6 +140,15 @@ impl View {
         let Some(row) = row else { return Ok(None) };
         let token = Token::unpack(&mut row.get::<_, &[u8]>(0));
         token.map(Some).ok_or(Error::Broken { what: "token" })
+    }
+
+    pub async fn tokens(&self, chain: ChainId) -> Result<Vec<(Address, Token)>, Error> {
+        let rows = self.connection.query(TOKENS, &[&sql(chain.0)]).await?;
+        let token = |row: &tokio_postgres::Row| {
+            let token = Token::unpack(&mut row.get::<_, &[u8]>(1));
+            Ok((super::address(row.get(0)), token.ok_or(Error::Broken { what: "token" })?))
+        };
+        rows.iter().map(token).collect()
     }
 }
 

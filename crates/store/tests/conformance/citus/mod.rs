@@ -29,6 +29,7 @@ const ASKS_ALL: &[(&str, &str, &str)] = &[
     ("pool_states", "check.rs", READS_ALL),
     ("pools", "check.rs", READS_ALL),
     ("told_pools", "check.rs", READS_ALL),
+    ("tokens", "select address, packed", "`copy` reads everything"),
     ("blocks", "digest.rs", READS_ALL),
     ("wallet_transactions", "digest.rs", READS_ALL),
     ("facts", "digest.rs", READS_ALL),
