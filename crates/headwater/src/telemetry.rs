@@ -7,13 +7,13 @@ use anyhow::{Context, Result};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use model::printable;
 use tasks::{TaskBoard, endless};
+use tracing_subscriber::Layer;
 use tracing_subscriber::field::MakeExt;
-use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::config::{Log, LogFormat, Settings, Telemetry};
 use crate::log_writer::LogWriter;
@@ -30,9 +30,11 @@ impl<'a> MakeWriter<'a> for LogWriter {
     }
 }
 
-/// The filter of the configuration, checked.
-pub fn filter(log: &Log) -> Result<EnvFilter> {
-    EnvFilter::try_new(&log.filter)
+/// The filter of the configuration, checked: a level, and levels of modules. Filters by span are not taken: they would bring a
+/// regex engine into the build.
+pub fn filter(log: &Log) -> Result<Targets> {
+    log.filter
+        .parse::<Targets>()
         .with_context(|| format!("log.filter '{}' is not a filter", printable(&log.filter, 80)))
 }
 
@@ -54,7 +56,7 @@ pub fn logs_and_traces(settings: &Settings) -> Result<Option<Exporter>> {
 fn subscribe(log: &Log, spans: Option<SpanLayer>) -> Result<()> {
     let color = std::io::IsTerminal::is_terminal(&std::io::stderr());
     // Spans for traces are no part of a log line.
-    let filter = filter(log)?.add_directive(format!("{}=off", otlp::TARGET).parse()?);
+    let filter = filter(log)?.with_target(otlp::TARGET, LevelFilter::OFF);
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(LogWriter)
         // It would say so on stderr, and stop where that is closed.
