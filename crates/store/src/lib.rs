@@ -16,6 +16,7 @@ mod copy;
 mod coverage;
 mod disk_room;
 mod embedded;
+mod engine;
 mod error;
 mod fit;
 mod follower;

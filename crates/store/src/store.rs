@@ -19,10 +19,11 @@ use crate::memory::MemoryUse;
 use crate::options::{Options, TableSize, UpgradeProgress};
 use crate::placed::{Placed, refuse_placed};
 use crate::prepared::{Change, EngineBlock, PreparedBlock};
-use crate::read::EngineView;
 use crate::repair::RepairReport;
 use crate::write_state::WriteState;
 use crate::{Error, embedded, postgres};
+
+pub(crate) use crate::engine::Engine;
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -33,30 +34,8 @@ pub struct Store {
     pub(crate) placed: Option<Arc<Placed>>,
 }
 
-#[derive(Clone)]
-pub(crate) enum Engine {
-    Embedded(embedded::Store),
-    Postgres(postgres::Store),
-}
-
 /// A block is written by the engine that prepared it.
 const OTHER_ENGINE: Error = Error::Broken { what: "block that another engine prepared" };
-
-impl Engine {
-    pub(crate) async fn view(&self) -> Result<EngineView, Error> {
-        match self {
-            Engine::Embedded(store) => Ok(EngineView::Embedded(store.view_soon().await?)),
-            Engine::Postgres(store) => Ok(EngineView::Postgres(store.view().await?)),
-        }
-    }
-
-    fn watch_write_state(&self) -> watch::Receiver<WriteState> {
-        match self {
-            Engine::Embedded(store) => store.watch_write_state(),
-            Engine::Postgres(store) => store.watch_write_state(),
-        }
-    }
-}
 
 impl Store {
     /// A store of an older format is brought up to this build's first; `progress` is told how far

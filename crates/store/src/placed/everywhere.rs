@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::Error;
 use crate::check::{CheckProgress, CheckReport};
+use crate::engine::Engine;
 use crate::options::TableSize;
-use crate::store::{Engine, Store};
+use crate::store::Store;
 
 impl Store {
     pub(crate) async fn add_placed_sizes(&self, sizes: Vec<TableSize>) -> Vec<TableSize> {

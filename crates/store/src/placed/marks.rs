@@ -4,11 +4,12 @@
 use model::chain::ChainId;
 
 use crate::Error;
+use crate::engine::Engine;
 use crate::journal::ReaderCursor;
 use crate::lease::Duty;
 use crate::postgres::Store as Database;
 use crate::read::EngineView;
-use crate::store::{Engine, Store};
+use crate::store::Store;
 
 /// A reader's mark, where its chain has a database of its own.
 pub(crate) struct Mark<'a> {

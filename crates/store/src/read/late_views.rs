@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 
 use super::EngineView;
 use crate::Error;
-use crate::store::Engine;
+use crate::engine::Engine;
 
 pub(crate) type Opened<'a> =
     Pin<Box<dyn Future<Output = Result<&'a EngineView, Error>> + Send + 'a>>;
