@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::config;
 use super::signals::stop_asked;
 use super::watchdog::Watchdog;
 use crate::cli::{Role, ServeArgs};
@@ -31,6 +32,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode> {
     let mut has_failed = false;
     let served = runtime.block_on(async {
         let stop = stop_asked()?;
+        // Before the store is opened: a configuration that is refused has started nothing.
+        config::check(&settings)?;
         let traces = traces.map(Exporter::spawn);
         let mut server = started(&settings, args.role).await?;
         for address in &server.addresses {
