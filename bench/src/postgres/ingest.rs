@@ -17,21 +17,9 @@ use crate::say;
 const CHAIN: ChainId = ChainId(1);
 /// Blocks of one commit, as when history is filled.
 const BLOCKS_AT_ONCE: usize = 64;
-/// All that blocks wrote.
-const TABLES: [&str; 12] = [
-    "blocks",
-    "transactions",
-    "logs",
-    "internal_transactions",
-    "wallet_transactions",
-    "wallet_counts",
-    "facts",
-    "trades",
-    "pool_states",
-    "pools",
-    "told_pools",
-    "journal",
-];
+/// All that blocks wrote: what is partitioned by chain, and the journal.
+const TABLES: &str =
+    "select partrelid::regclass from pg_partitioned_table union select 'journal'::regclass";
 
 #[derive(Default)]
 struct Best {
@@ -134,7 +122,9 @@ async fn commits(from: &Path, to: Options) -> Result<f64> {
 fn raw_copy(server: &PgServer, filled: &str) -> Result<f64> {
     let (raw, folder) = (format!("{filled}_raw"), server.folder().display().to_string());
     let file = |table: &str| format!("{folder}/{table}.rows");
-    let out: Vec<String> = TABLES
+    let tables = server.sql(filled, TABLES)?;
+    let tables: Vec<&str> = tables.lines().collect();
+    let out: Vec<String> = tables
         .iter()
         // Partitions are read through their table.
         .map(|table| format!("copy (select * from {table}) to '{}' (format binary)", file(table)))
@@ -154,15 +144,15 @@ fn raw_copy(server: &PgServer, filled: &str) -> Result<f64> {
             Err(_) => std::thread::sleep(std::time::Duration::from_millis(100)),
         }
     }
-    server.sql(&raw, &format!("truncate {}; checkpoint", TABLES.join(", ")))?;
+    server.sql(&raw, &format!("truncate {}; checkpoint", tables.join(", ")))?;
     let into =
-        TABLES.iter().map(|table| format!("copy {table} from '{}' (format binary)", file(table)));
+        tables.iter().map(|table| format!("copy {table} from '{}' (format binary)", file(table)));
     let into: Vec<String> = into.collect();
     let began = Instant::now();
     server.sql(&raw, &format!("begin; {}; commit", into.join("; ")))?;
     let seconds = began.elapsed().as_secs_f64();
     server.drop(&raw)?;
-    for table in TABLES {
+    for table in tables {
         std::fs::remove_file(file(table))?;
     }
     Ok(seconds)
