@@ -103,7 +103,7 @@ impl PlainHttp {
             (response.status().as_u16(), body::retry_after(response.headers()));
         let announced = body::announced(response.headers());
         let read = body::read(response.into_body(), announced, limit);
-        let body = link.drive(read).await.map_err(|unread| match unread {
+        let body = drive(&mut link.work, read).await.map_err(|unread| match unread {
             Unread::TooLarge(over) => over.error(&self.label),
             Unread::Broken(error) => self.interrupted(error),
         })?;
@@ -181,10 +181,6 @@ impl Link {
             let unsent = failed.take_message();
             Failed { error: failed.into_error(), unsent }
         })
-    }
-
-    async fn drive<T>(&mut self, waiting: impl Future<Output = T>) -> T {
-        drive(&mut self.work, waiting).await
     }
 }
 

@@ -6,11 +6,9 @@ use model::chain::ChainId;
 use super::connection::Connection;
 use super::gate::DatabaseId;
 use super::numbers::sql;
-use super::store::Store;
+use super::store::{META, PUT_META, Store};
 use crate::Error;
 
-const PLACE: &str = "select value from meta where key = $1";
-const NOTE: &str = "insert into meta (key, value) values ($1, $2) on conflict (key) do nothing";
 const ALL: &str = "select substr(key, 8) from meta where key like 'placed/%' order by key";
 const IS_HERE: &str = "select exists (select from chains where chain = $1 and covered_from <> '{}') \
      or exists (select from readers where chain = $1)";
@@ -39,7 +37,7 @@ impl Store {
             return Err(self.misplaced(what, HOW_TO_MOVE));
         }
         let Some(id) = database.filter(|_| may_change) else { return Ok(()) };
-        connection.execute(NOTE, &[&key(chain), &id.as_slice()]).await?;
+        connection.execute(PUT_META, &[&key(chain), &id.as_slice()]).await?;
         // Another process may have been quicker.
         let noted = place(&connection, chain).await?.unwrap_or_default();
         self.compare(chain, &noted, database)
@@ -78,6 +76,6 @@ impl Store {
 }
 
 async fn place(connection: &Connection, chain: ChainId) -> Result<Option<Vec<u8>>, Error> {
-    let row = connection.first(PLACE, &[&key(chain)]).await?;
+    let row = connection.first(META, &[&key(chain)]).await?;
     Ok(row.map(|row| row.get(0)))
 }

@@ -29,8 +29,9 @@ use crate::write_state::WriteState;
 const PUT_TOKEN: &str = "insert into tokens (chain, address, name, symbol, decimals, packed) values ($1, $2, $3, $4, $5, $6) \
      on conflict (chain, address) do update set name = excluded.name, symbol = excluded.symbol, \
      decimals = excluded.decimals, packed = excluded.packed";
-const PUT_META: &str = "insert into meta (key, value) values ($1, $2) on conflict (key) do nothing";
-const META: &str = "select value from meta where key = $1";
+pub const PUT_META: &str =
+    "insert into meta (key, value) values ($1, $2) on conflict (key) do nothing";
+pub const META: &str = "select value from meta where key = $1";
 const VERSION: &str = "select seq, generation from chains where chain = $1";
 /// Partitions count as their table. Of one that was never looked at, rows are guessed by its size.
 const SIZES: &str = "select coalesce(p.relname, c.relname)::text, sum(pg_total_relation_size(c.oid))::bigint, \
