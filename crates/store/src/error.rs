@@ -58,6 +58,9 @@ pub enum Error {
     /// A backup, or the place for one, or for what is restored from it.
     #[error("{path} {why}")]
     Backup { path: PathBuf, why: String },
+    /// What is copied does not fit what is there.
+    #[error("{what}; copy into an empty store, with no server on either")]
+    NotEmpty { what: String },
     #[error("a stored {what} cannot be read back; stop the server and run `headwater check`")]
     Broken { what: &'static str },
 }

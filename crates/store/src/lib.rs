@@ -44,7 +44,7 @@ pub use backup::{BackupProgress, BackupRequest, ChainMoment, Manifest, TableFile
 pub use block::{BlockHead, BlockRef, BlockSummary, StoredTx, VerifiedBlock};
 pub use change::{ChangeOf, Committed};
 pub use check::{CheckProgress, CheckReport, CheckedPart};
-pub use copy::{CopiedChain, CopyProgress};
+pub use copy::{Copied, CopiedChain, CopiedStreams, CopyPart, CopyProgress};
 pub use coverage::Coverage;
 pub use disk_room::DiskRoom;
 #[doc(hidden)]

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+use alloy_primitives::B256;
 use anyhow::{Context, Result, ensure};
 use model::chain::ChainTable;
-use store::{CopiedChain, CopyProgress, Options, Store};
+use store::{Copied, CopiedChain, CopiedStreams, CopyPart, CopyProgress, Options, Store};
 
 use super::run_async;
 use crate::admin::Client;
@@ -23,14 +24,18 @@ pub fn run(args: &CopyArgs) -> Result<ExitCode> {
     run_async(async {
         let from = open(&settings, &args.from, false).await.context("--from")?;
         let to = open(&settings, &args.to, true).await.context("--to")?;
-        let bar: Mutex<Option<(u64, Bar)>> = Mutex::new(None);
+        let bar: Mutex<Option<(CopyPart, Bar)>> = Mutex::new(None);
         let progress = |now: CopyProgress| {
             let mut bar = bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if bar.as_ref().is_none_or(|(chain, _)| *chain != now.chain.0) {
-                *bar = Some((now.chain.0, Bar::new(&name(&table, now.chain.0), now.blocks_total)));
+            if bar.as_ref().is_none_or(|(part, _)| *part != now.part) {
+                let name = match now.part {
+                    CopyPart::Blocks(chain) => name(&table, chain.0),
+                    CopyPart::Deliveries => "deliveries".to_owned(),
+                };
+                *bar = Some((now.part, Bar::new(&name, now.total)));
             }
             if let Some((_, bar)) = &*bar {
-                bar.set(now.blocks_done, now.blocks_total, 0);
+                bar.set(now.done, now.total, 0);
             }
         };
         let copied = from.copy_to(&to, progress).await?;
@@ -61,24 +66,31 @@ fn name(table: &ChainTable, id: u64) -> String {
     known.map_or_else(|| format!("chain-{id}"), |known| known.slug.clone())
 }
 
-fn tell(copied: &[CopiedChain], table: &ChainTable) -> Result<ExitCode> {
-    let mut holds = true;
-    for chain in copied {
+fn tell(copied: &Copied, table: &ChainTable) -> Result<ExitCode> {
+    for chain in &copied.chains {
         let CopiedChain { chain, coverage, expected, digest } = chain;
-        let name = name(table, chain.0);
-        if expected == digest {
-            say(&format!("{name}: blocks {coverage}, digest {digest}"))?;
-        } else {
-            holds = false;
-            say(&format!("{name}: DIFFERS: digest {digest}, not {expected}"))?;
-        }
+        say(&format!(
+            "{}: blocks {coverage}, {}",
+            name(table, chain.0),
+            compared(expected, digest)
+        ))?;
     }
-    say("API keys, secrets and token names are copied; streams and their deliveries are not")?;
-    if holds {
+    let CopiedStreams { streams, deliveries, expected, digest } = &copied.streams;
+    let streams = format!("{streams} streams with {deliveries} deliveries");
+    say(&format!("{streams}, {}", compared(expected, digest)))?;
+    say("API keys, secrets and token names are copied, too")?;
+    if copied.is_equal() {
         return Ok(ExitCode::SUCCESS);
     }
     say(
         "something else was in the second store, or one of them was written to; copy into an empty one",
     )?;
     Ok(ExitCode::FAILURE)
+}
+
+fn compared(expected: &B256, digest: &B256) -> String {
+    if expected == digest {
+        return format!("digest {digest}");
+    }
+    format!("DIFFERS: digest {digest}, not {expected}")
 }

@@ -38,9 +38,9 @@ use crate::query::{
 };
 use crate::shared::Shared;
 use crate::streams::{
-    AttemptLog, AttemptRecord, AttemptsQuery, Delivery, FailedQuery, KeptMatch, ListAnchor,
-    QueueState, QueuedDelivery, StreamAnswer, StreamCall, StreamCommit, StreamId, StreamRow,
-    StreamTotals,
+    AttemptLog, AttemptRecord, AttemptsQuery, CopiedStream, Delivery, FailedQuery, KeptMatch,
+    ListAnchor, QueueState, QueuedDelivery, StoredDelivery, StreamAnswer, StreamCall, StreamCommit,
+    StreamId, StreamPart, StreamRow, StreamTotals,
 };
 use crate::write_state::WriteState;
 use crate::{ApiKey, Coverage, Error};
@@ -157,6 +157,12 @@ erased! { Store:
     call_streams(call: &'a StreamCall, within: Duration) -> Option<StreamAnswer>;
     take_stream_calls() -> Vec<(String, StreamCall)>;
     answer_stream_call(id: &'a str, answer: &'a StreamAnswer) -> ();
+    append_journal(chain: ChainId, entries: &'a [Entry]) -> u64;
+    stored_deliveries(id: StreamId, from_seq: u64, limit: usize) -> Vec<StoredDelivery>;
+    all_stream_settings() -> Vec<(String, Vec<u8>)>;
+    begin_stream_copy(row: &'a StreamRow) -> ();
+    add_stream_part(id: StreamId, part: StreamPart) -> ();
+    publish_streams(streams: &'a [CopiedStream], settings: &'a [(String, Vec<u8>)]) -> ();
     streams() -> Vec<StreamRow>;
     put_stream(row: &'a StreamRow) -> ();
     remove_stream(id: StreamId) -> bool;

@@ -31,6 +31,7 @@ mod write;
 pub use erased::{Store, View};
 pub use gate::{AdmitFn, DatabaseId};
 pub use lease::Term;
+pub use numbers::text;
 pub use prepare::{PgBlock, prepare};
 pub use read::BlockParts;
 pub use store::not_offered;

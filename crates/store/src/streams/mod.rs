@@ -7,6 +7,7 @@
 mod attempt;
 mod call;
 mod claim;
+mod copied;
 mod delivery;
 mod face;
 mod stream_commit;
@@ -15,6 +16,7 @@ mod stream_row;
 pub use attempt::{AttemptLog, AttemptRecord, AttemptsQuery, FailedQuery, ListAnchor};
 pub use call::{StreamAnswer, StreamCall};
 pub use claim::CLAIM;
+pub(crate) use copied::{CopiedStream, ListedAttempt, StoredDelivery, StreamPart, is_gone};
 pub use delivery::{
     Delivery, DeliveryKind, DeliveryMeta, DeliveryState, QueueState, RecordCounts, delivery_digest,
 };

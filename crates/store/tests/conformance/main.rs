@@ -77,6 +77,8 @@ mod stream_addresses;
 #[cfg(test)]
 mod stream_attempts;
 #[cfg(test)]
+mod stream_copy;
+#[cfg(test)]
 mod stream_lifetime;
 #[cfg(test)]
 mod stream_made;

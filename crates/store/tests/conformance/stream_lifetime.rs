@@ -24,7 +24,7 @@ on_every_engine!(
 on_the_embedded_engine!(all_of_it_is_in_a_backup);
 
 /// Everything that can be asked of a stream, as one text.
-async fn all_of(store: &Store, id: StreamId, tenant: &str) -> String {
+pub async fn all_of(store: &Store, id: StreamId, tenant: &str) -> String {
     let deliveries = store.deliveries(id, 0, usize::MAX).await.unwrap();
     let mut bodies = Vec::new();
     for delivery in &deliveries {

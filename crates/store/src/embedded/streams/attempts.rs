@@ -88,7 +88,7 @@ impl StreamBatch<'_> {
         self.put(&t.stream_attempts, &key, row);
     }
 
-    fn move_listed(&mut self, delivery: &Delivery, old: &StateRow, new: &StateRow) {
+    pub fn move_listed(&mut self, delivery: &Delivery, old: &StateRow, new: &StateRow) {
         let (stream, seq) = (delivery.stream, delivery.seq);
         let t = self.view.tables.clone();
         if let Some(due_ms) = old.state.due_ms {

@@ -15,8 +15,8 @@ use crate::Error;
 use crate::embedded::engine::Durability;
 use crate::embedded::open::Store;
 use crate::streams::{
-    DeliveryKind, DeliveryMeta, NewDelivery, NewMatch, QueuedDelivery, StreamChange, StreamCommit,
-    StreamId,
+    Delivery, DeliveryKind, DeliveryMeta, NewDelivery, NewMatch, QueuedDelivery, StreamChange,
+    StreamCommit, StreamId,
 };
 
 impl Store {
@@ -110,12 +110,16 @@ impl StreamBatch<'_> {
     ) -> Result<Option<QueuedDelivery>, Error> {
         let Some(row) = self.queue(new.stream)? else { return Ok(None) };
         let queued = row.add(new, is_news);
-        let delivery = &queued.delivery;
+        let packed = self.bodies.pack(&queued.body).to_vec();
+        self.put_delivery(&queued.delivery, packed);
+        Ok(Some(queued))
+    }
+
+    /// With its body, which is packed.
+    pub fn put_delivery(&mut self, delivery: &Delivery, packed: Vec<u8>) {
         let (t, key) = (self.view.tables.clone(), keys::delivery(delivery.stream, delivery.seq));
         self.put(&t.deliveries, &key, pack_delivery(delivery));
-        let packed = self.bodies.pack(&queued.body).to_vec();
         self.put(&t.delivery_bodies, &key, packed);
-        Ok(Some(queued))
     }
 
     /// `seqs` are the numbers of the commit's deliveries.

@@ -22,6 +22,12 @@ pub struct MatchRow {
 }
 
 impl MatchRow {
+    /// Without stream and block.
+    pub fn of(kept: KeptMatch) -> Self {
+        let KeptMatch { stream: _, number: _, hash, traces_missing, first_seq, parts } = kept;
+        MatchRow { hash, traces_missing, first_seq, parts }
+    }
+
     pub fn into_kept(self, stream: StreamId, number: u64) -> KeptMatch {
         let MatchRow { hash, traces_missing, first_seq, parts } = self;
         KeptMatch { stream, number, hash, traces_missing, first_seq, parts }

@@ -8,6 +8,7 @@ mod attempt_row;
 mod attempts;
 mod batch;
 mod commit;
+mod copied;
 mod definitions;
 mod deliveries;
 mod delivery_row;
@@ -28,7 +29,7 @@ mod damaged;
 mod pinned;
 
 pub use attempt_row::AttemptRow;
-pub use definitions::unpack_stream;
+pub use definitions::{pack_stream, unpack_stream};
 pub use delivery_row::unpack_delivery;
 pub use match_row::MatchRow;
 pub use packed_body::{BodyPacker, unpack_body};

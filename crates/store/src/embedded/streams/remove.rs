@@ -52,7 +52,7 @@ impl Store {
         removed.iter().try_for_each(|(stream, row)| self.finish_removal(*stream, row))
     }
 
-    fn finish_removal(&self, stream: StreamId, row: &QueueRow) -> Result<(), Error> {
+    pub fn finish_removal(&self, stream: StreamId, row: &QueueRow) -> Result<(), Error> {
         let tenant = keys::tenant(&row.tenant);
         while self.remove_some(stream, &tenant)? {}
         let view = self.view()?;

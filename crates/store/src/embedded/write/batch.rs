@@ -106,9 +106,14 @@ impl<'a> Batch<'a> {
     }
 
     fn note(&mut self, kind: EntryKind, number: u64, hash: B256) {
+        let origin = self.origin;
+        self.append(Entry { seq: 0, kind, origin, number, hash });
+    }
+
+    /// With the next sequence.
+    pub(super) fn append(&mut self, entry: Entry) {
         self.seq += 1;
-        let (seq, origin) = (self.seq, self.origin);
-        self.entries.push(Entry { seq, kind, origin, number, hash });
+        self.entries.push(Entry { seq: self.seq, ..entry });
     }
 
     pub(super) fn put(&mut self, table: &Table, key: impl AsRef<[u8]>, value: Vec<u8>) {

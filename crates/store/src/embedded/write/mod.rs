@@ -4,6 +4,7 @@
 //! prepared blocks, removes others, and appends the journal, in one atomic batch. Reverting a block
 //! prepares it again from what is stored and removes the same rows.
 
+mod appended;
 mod batch;
 mod block_rows;
 mod counting;

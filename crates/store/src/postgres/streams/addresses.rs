@@ -13,7 +13,7 @@ use crate::postgres::store::Store;
 use crate::streams::StreamId;
 
 const REMOVE: &str = "delete from stream_addresses where stream = $1 and address = any($2)";
-const ADD: &str = "insert into stream_addresses (stream, address) select $1, * from unnest($2::bytea[]) \
+pub const ADD: &str = "insert into stream_addresses (stream, address) select $1, * from unnest($2::bytea[]) \
      on conflict do nothing";
 const PAGE: &str = "select a.address from stream_addresses a join stream_queues q on q.stream = a.stream \
      where a.stream = $1 and not q.is_removed and ($2::bytea is null or a.address > $2) order by a.address limit $3";

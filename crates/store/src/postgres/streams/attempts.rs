@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::delivery_row::{COLUMNS, delivery_columns, read};
+use super::copy_deliveries::Known;
+use super::delivery_row::{delivery_columns, read_known};
 use super::queues::Queues;
 use crate::Error;
 use crate::embedded::streams::waits;
 use crate::postgres::connection::{Connection, Param};
 use crate::postgres::numbers::{option_at, sql, text};
 use crate::postgres::store::Store;
-use crate::streams::{AttemptRecord, Delivery, DeliveryState, StreamId};
+use crate::streams::{AttemptRecord, DeliveryState, StreamId};
 
 const DELIVERIES: &str = concat!(
     "select ",
@@ -33,13 +34,6 @@ const DROP_FAILED: &str = "delete from stream_failed where tenant = $1 and at_ms
 /// The first delivery behind those that were tried whose first attempt is still to come.
 const UNTRIED: &str = "select min(seq) from deliveries where stream = $1 and seq > $2 and attempts = 0 \
      and delivered_ms is null and not given_up";
-
-/// A delivery, where it is listed as failed, and since when it waits for nothing.
-struct Known {
-    delivery: Delivery,
-    failed: Option<(u64, u32)>,
-    ended_ms: Option<u64>,
-}
 
 type Place = (StreamId, u64);
 
@@ -82,11 +76,8 @@ async fn deliveries(
         places.iter().map(|(stream, seq)| (stream.as_slice(), sql(*seq))).unzip();
     let mut known = BTreeMap::new();
     for row in connection.query(DELIVERIES, &[&streams, &seqs]).await? {
-        let delivery = read(&row);
-        let retries = option_at(&row, COLUMNS + 1).and_then(|it| u32::try_from(it).ok());
-        let failed = option_at(&row, COLUMNS).zip(retries);
-        let ended_ms = option_at(&row, COLUMNS + 2);
-        known.insert((delivery.stream, delivery.seq), Known { delivery, failed, ended_ms });
+        let row = read_known(&row);
+        known.insert((row.delivery.stream, row.delivery.seq), row);
     }
     Ok(known)
 }

@@ -4,47 +4,23 @@ use std::collections::{BTreeSet, HashMap};
 
 use alloy_primitives::B256;
 use model::chain::ChainId;
-use tokio_postgres::types::Type;
 
+use super::copy_deliveries::{Known, copy_deliveries};
 use super::definitions::put_row;
-use super::delivery_row::kind_name;
 use super::queues::{Queues, stream_id};
 use crate::Error;
 use crate::embedded::streams::BodyPacker;
 use crate::postgres::announce::NOTIFY;
 use crate::postgres::chain_row::hash;
-use crate::postgres::connection::{Columns, Connection, Param};
-use crate::postgres::numbers::{option_at, sql, stored, u64_at};
+use crate::postgres::connection::Connection;
+use crate::postgres::numbers::{option_at, sql, u64_at};
 use crate::postgres::readers::{forget_reader, move_reader};
 use crate::postgres::store::Store;
-use crate::postgres::write::Copy;
 use crate::shared::Shared;
 use crate::streams::{
     DeliveryKind, DeliveryMeta, NewDelivery, QueuedDelivery, StreamCommit, StreamId,
 };
 
-const COPY: &str = "copy deliveries (stream, seq, chain, number, hash, kind, part, parts, traces_missing, amends, txs, logs, \
-     internal_txs, created_ms, body_bytes, digest, previous_digest, body) from stdin (format binary)";
-const TYPES: Columns = &[
-    Type::BYTEA,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::BYTEA,
-    Type::TEXT,
-    Type::INT8,
-    Type::INT8,
-    Type::BOOL,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::BYTEA,
-    Type::BYTEA,
-    Type::BYTEA,
-];
 const SENT: &str = "select m.stream, m.number, m.hash, m.first_seq from \
      unnest($2::bytea[], $3::bigint[]) as p (stream, number) \
      join stream_matches m on m.stream = p.stream and m.chain = $1 and m.number = p.number";
@@ -79,7 +55,10 @@ impl Store {
             seqs.push(queued.as_ref().map(|queued| queued.delivery.seq));
             made.extend(queued);
         }
-        copy_deliveries(&connection, &made, &mut packer).await?;
+        let new = made.iter().map(|QueuedDelivery { delivery, body, .. }| {
+            (Known { delivery: delivery.clone(), failed: None, ended_ms: None }, body.clone())
+        });
+        copy_deliveries(&connection, new, &mut packer).await?;
         let matches =
             super::matches::MatchChanges { chain, keep: change.keep, remove: change.remove };
         matches.write(&connection, (&mut queues, &mut packer), &seqs).await?;
@@ -141,41 +120,4 @@ fn is_news(
             None => true,
         },
     }
-}
-
-async fn copy_deliveries(
-    connection: &Connection,
-    made: &[QueuedDelivery],
-    packer: &mut BodyPacker,
-) -> Result<(), Error> {
-    if made.is_empty() {
-        return Ok(());
-    }
-    let mut copy = Copy::begin(connection, COPY, TYPES).await?;
-    for QueuedDelivery { delivery, body, .. } in made {
-        let DeliveryMeta { part, counts, amends, .. } = &delivery.meta;
-        let packed = packer.pack(body);
-        let row: [Param; 18] = [
-            &delivery.stream.as_slice(),
-            &sql(delivery.seq),
-            &sql(delivery.meta.chain.0),
-            &stored("block number", delivery.meta.number)?,
-            &delivery.meta.hash.as_slice(),
-            &kind_name(delivery.meta.kind),
-            &i64::from(part.0),
-            &i64::from(part.1),
-            &delivery.meta.traces_missing,
-            &amends.map(sql),
-            &i64::from(counts.txs),
-            &i64::from(counts.logs),
-            &i64::from(counts.internal_txs),
-            &sql(delivery.meta.created_ms),
-            &sql(delivery.body_bytes),
-            &delivery.digest.as_slice(),
-            &delivery.previous_digest.as_slice(),
-            &packed.as_ref(),
-        ];
-        copy.row(&row).await?;
-    }
-    copy.end().await
 }

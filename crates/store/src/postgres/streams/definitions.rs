@@ -15,7 +15,7 @@ const PUT: &str = "insert into streams (id, tenant, body) values ($1, $2, $3) \
 const PUT_QUEUE: &str =
     "insert into stream_queues (stream, tenant) values ($1, $2) on conflict do nothing";
 const SETTINGS: &str = "select body from stream_settings where tenant = $1";
-const PUT_SETTINGS: &str = "insert into stream_settings (tenant, body) values ($1, $2) \
+pub const PUT_SETTINGS: &str = "insert into stream_settings (tenant, body) values ($1, $2) \
      on conflict (tenant) do update set body = excluded.body";
 
 fn read(row: &tokio_postgres::Row) -> StreamRow {

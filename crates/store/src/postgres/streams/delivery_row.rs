@@ -3,6 +3,7 @@
 use model::chain::ChainId;
 use tokio_postgres::Row;
 
+use super::copy_deliveries::Known;
 use super::queues::stream_id;
 use crate::postgres::chain_row::hash;
 use crate::postgres::numbers::{option_at, u64_at};
@@ -68,4 +69,11 @@ pub fn read(row: &Row) -> Delivery {
         previous_digest: hash(row.get(16)),
         state,
     }
+}
+
+/// With `failed_ms`, `failed_retries` and `ended_ms` behind its columns.
+pub fn read_known(row: &Row) -> Known {
+    let retries = option_at(row, COLUMNS + 1).and_then(|it| u32::try_from(it).ok());
+    let failed = option_at(row, COLUMNS).zip(retries);
+    Known { delivery: read(row), failed, ended_ms: option_at(row, COLUMNS + 2) }
 }

@@ -57,20 +57,31 @@ impl MatchChanges {
             let first_seq = new.first_seq.or(now);
             let (hash, traces_missing) = (new.hash, new.traces_missing);
             let row = MatchRow { hash, traces_missing, first_seq, parts: new.parts.clone() };
-            let params: [Param; 8] = [
-                &stream.as_slice(),
-                &chain,
-                &stored("block number", *number)?,
-                &hash.as_slice(),
-                &traces_missing,
-                &first_seq.map(sql),
-                &(row.parts.len() as i32),
-                &row.pack(packer),
-            ];
-            connection.execute(PUT, &params).await?;
+            let kept = row.into_kept(*stream, *number);
+            put_match(connection, self.chain, kept, packer).await?;
         }
         Ok(())
     }
+}
+
+pub async fn put_match(
+    connection: &Connection,
+    chain: ChainId,
+    kept: KeptMatch,
+    packer: &mut BodyPacker,
+) -> Result<(), Error> {
+    let (stream, number, row) = (kept.stream, kept.number, MatchRow::of(kept));
+    let params: [Param; 8] = [
+        &stream.as_slice(),
+        &sql(chain.0),
+        &stored("block number", number)?,
+        &row.hash.as_slice(),
+        &row.traces_missing,
+        &row.first_seq.map(sql),
+        &(row.parts.len() as i32),
+        &row.pack(packer),
+    ];
+    connection.execute(PUT, &params).await.map(|_| ())
 }
 
 impl Store {

@@ -6,6 +6,8 @@ mod attempts;
 mod calls;
 mod claims;
 mod commit;
+mod copied;
+mod copy_deliveries;
 mod definitions;
 mod deliveries;
 mod delivery_row;

@@ -50,7 +50,7 @@ impl Store {
         Ok(())
     }
 
-    async fn finish_removal(&self, stream: StreamId, tenant: &str) -> Result<(), Error> {
+    pub async fn finish_removal(&self, stream: StreamId, tenant: &str) -> Result<(), Error> {
         let connection = self.inner.pool.get().await?;
         let id = stream.as_slice();
         for statement in PARTS {

@@ -1,16 +1,32 @@
 //! Appends journal entries, and removes those that every reader has passed.
 
+use model::chain::ChainId;
+
 use super::ChainWrite;
 use crate::Error;
 use crate::journal::Entry;
 use crate::postgres::numbers::{sql, u64_at};
 use crate::postgres::read::Param;
 use crate::postgres::read::readers::{kind_name, origin_name};
+use crate::postgres::store::Store;
 
 const ADD: &str = "insert into journal (chain, seq, kind, origin, number, hash) \
      select $1, * from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bytea[])";
 const SLOWEST: &str = "select min(seq) from readers where chain = $1";
 const PRUNE: &str = "delete from journal where chain = $1 and seq between $2 and $3";
+
+impl Store {
+    /// They change no block. Says which sequence the newest entry had before.
+    pub async fn append_journal(&self, chain: ChainId, entries: &[Entry]) -> Result<u64, Error> {
+        let mut write = ChainWrite::begin(self, chain).await?;
+        let before = write.row.seq;
+        let numbered = entries.iter().zip(before + 1..);
+        let entries: Vec<Entry> = numbered.map(|(entry, seq)| Entry { seq, ..*entry }).collect();
+        write.add_entries(&entries).await?;
+        write.finish().await?;
+        Ok(before)
+    }
+}
 
 impl ChainWrite<'_> {
     pub async fn add_entries(&mut self, entries: &[Entry]) -> Result<(), Error> {
