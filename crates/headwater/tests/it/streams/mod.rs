@@ -3,6 +3,7 @@
 mod bad_input;
 mod engines;
 mod late_traces;
+mod moved;
 mod nothing_lost;
 pub mod owner;
 pub mod receiver;
