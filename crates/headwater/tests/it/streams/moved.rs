@@ -30,7 +30,8 @@ async fn streams_go_on_in_postgres_where_the_folder_left_off() {
     let (first, hash) = head(&chain);
     Client::new(server.url()).until_indexed(SLUG, first, &hash).await;
     let mut watched = Vec::new();
-    for wallet in read(&chain).wallets().into_iter().take(4) {
+    let wallets = read(&chain).wallets();
+    for wallet in wallets.into_iter().take(4) {
         let (name, addresses) = (format!("{wallet:#x}"), vec![format!("{wallet:#x}")]);
         let one = Watched { name, addresses, logs: true, internals: true, retractions: true };
         create(&server, &receiver, &one).await;
