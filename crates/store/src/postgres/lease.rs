@@ -24,8 +24,10 @@ use crate::lease::Duty;
 const TAKEOVER_WAIT: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const RENEW_EVERY: Duration = Duration::from_secs(1);
-/// A session that does not answer within this is given up.
-const RENEW_WITHIN: Duration = Duration::from_secs(3);
+/// A session that does not answer within this is given up, before others take its owner for hung.
+const RENEW_WITHIN: Duration = Duration::from_secs(2);
+/// How often one looks whether a session that was ended is gone.
+const LOOKS: usize = 20;
 
 /// Whoever gets the lock counts as alive from then on, before it has a term.
 const TRY_LOCK: &str = "with lock as materialized (select pg_try_advisory_lock($1) as is_mine), \
@@ -33,7 +35,7 @@ const TRY_LOCK: &str = "with lock as materialized (select pg_try_advisory_lock($
      select is_mine from lock";
 const UNLOCK: &str = "select pg_advisory_unlock($1)";
 const IS_HUNG: &str =
-    "select from leases where name = $1 and renewed_at < clock_timestamp() - interval '4s'";
+    "select from leases where name = $1 and renewed_at < clock_timestamp() - interval '3500ms'";
 /// A process that waits for its client in the middle of a COPY is ended by no timeout of the server's.
 const END_SESSIONS: &str = "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objsubid = 1 \
      and database = (select oid from pg_database where datname = current_database()) \
@@ -177,24 +179,18 @@ impl Leases {
         }
         pool.ready().await?;
         let session = self.session(&pool.server).await?;
-        let (key, name) = (duty_key(duty), duty.name());
-        let row = session.first(TRY_LOCK, &[&key, &name]).await?;
-        if !row.is_some_and(|row| row.get(0)) {
-            if session.first(IS_HUNG, &[&name]).await?.is_some() {
-                tracing::warn!(duty = name, "whoever had a duty hangs; its sessions are ended");
-                session.query(END_SESSIONS, &[&vec![key, writers_key(duty)]]).await?;
-            }
+        if !try_lock(&session, duty).await? && !take_from_hung(&session, duty).await? {
             return Ok(None);
         }
         match self.begin_term(pool, duty).await {
             Ok(epoch) => {
-                tracing::info!(duty = name, epoch, "this process has the duty now");
+                tracing::info!(duty = duty.name(), epoch, "this process has the duty now");
                 let elected = Elected { epoch, ended: watch::Sender::new(false) };
                 self.held().terms.insert(duty, elected.clone());
                 Ok(Some(elected))
             }
             Err(error) => {
-                session.query(UNLOCK, &[&key]).await?;
+                session.query(UNLOCK, &[&duty_key(duty)]).await?;
                 // Who had the duty before may be in the middle of a write that does not end.
                 session.query(END_SESSIONS, &[&vec![writers_key(duty)]]).await?;
                 if error.is_retryable() { Ok(None) } else { Err(error) }
@@ -272,6 +268,28 @@ impl Leases {
         let lost = names.into_iter().filter(|name| !alive.contains(name));
         lost.for_each(|name| held.end_named(&name));
     }
+}
+
+async fn try_lock(session: &Connection, duty: Duty) -> Result<bool, Error> {
+    let row = session.first(TRY_LOCK, &[&duty_key(duty), &duty.name()]).await?;
+    Ok(row.is_some_and(|row| row.get(0)))
+}
+
+/// The lock of a process that does not renew its lease: its sessions are ended, which takes a moment.
+async fn take_from_hung(session: &Connection, duty: Duty) -> Result<bool, Error> {
+    let name = duty.name();
+    if session.first(IS_HUNG, &[&name]).await?.is_none() {
+        return Ok(false);
+    }
+    tracing::warn!(duty = name, "whoever had a duty hangs; its sessions are ended");
+    session.query(END_SESSIONS, &[&vec![duty_key(duty), writers_key(duty)]]).await?;
+    for _ in 0..LOOKS {
+        if try_lock(session, duty).await? {
+            return Ok(true);
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+    Ok(false)
 }
 
 impl Held {
