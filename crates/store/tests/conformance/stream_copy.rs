@@ -4,8 +4,8 @@ use std::sync::Mutex;
 
 use alloy_primitives::{Address, U256};
 use store::{
-    Change, CopyPart, DeliveryKind, Error, Event, EventKind, Origin, Reader, Start, StreamChange,
-    StreamId,
+    Change, CopyPart, CopyProgress, DeliveryKind, Error, Event, EventKind, Origin, Reader, Start,
+    StreamChange, StreamId,
 };
 use testkit::SimConfig;
 
@@ -153,12 +153,17 @@ async fn copied_and_gone_on(from: &Home, to: &mut Home) {
     assert!(matches!(refused, Error::NotEmpty { .. }), "{refused}");
 }
 
-/// A copy that ends after some of the deliveries.
-async fn cut_off(from: &Home, to: &Home) {
+/// When a copy is cut off.
+type Moment = fn(&CopyProgress) -> bool;
+const MOMENTS: [Moment; 2] = [|_| true, |now| now.done == now.total];
+
+/// A copy that ends among the deliveries.
+async fn cut_off(from: &Home, to: &Home, moment: Moment) {
     let (tell, told) = tokio::sync::oneshot::channel();
     let tell = Mutex::new(Some(tell));
-    let progress = |now: store::CopyProgress| {
+    let progress = |now: CopyProgress| {
         if now.part == CopyPart::Deliveries
+            && moment(&now)
             && let Some(tell) = tell.lock().unwrap().take()
         {
             tell.send(()).unwrap();
@@ -176,7 +181,9 @@ async fn cut_off(from: &Home, to: &Home) {
 
 async fn a_copy_that_is_cut_off_shows_no_stream_and_is_begun_again(engine: Engine) {
     let (from, to) = (lived(Engine::Embedded).await, Home::new(engine).await);
-    cut_off(&from, &to).await;
+    for moment in MOMENTS {
+        cut_off(&from, &to, moment).await;
+    }
     let copied = from.store().copy_to(to.store(), |_| ()).await.unwrap();
     assert!(copied.is_equal(), "{copied:?}");
     assert_equal(&from, &to).await;
@@ -184,10 +191,12 @@ async fn a_copy_that_is_cut_off_shows_no_stream_and_is_begun_again(engine: Engin
 
 async fn what_a_copy_left_goes_as_what_is_left_of_removed_streams(engine: Engine) {
     let (from, to) = (lived(Engine::Embedded).await, Home::new(engine).await);
-    cut_off(&from, &to).await;
-    to.store().prune_deliveries(0, 0).await.unwrap();
-    assert!(!to.store().remove_stream(A).await.unwrap());
-    holds(&to).await;
+    for moment in MOMENTS {
+        cut_off(&from, &to, moment).await;
+        to.store().prune_deliveries(0, 0).await.unwrap();
+        assert!(!to.store().remove_stream(A).await.unwrap());
+        holds(&to).await;
+    }
 }
 
 async fn streams_that_went_on_in_the_second_store_are_not_copied_over(engine: Engine) {

@@ -88,7 +88,7 @@ impl Store {
         let marked = view.queue_row(stream)?.filter(|row| row.is_removed);
         let tenant = marked.map(|row| keys::tenant(&row.tenant)).ok_or_else(|| is_gone(stream))?;
         let mut batch = StreamBatch::new(&view);
-        batch.add_part(stream, &tenant, part);
+        batch.add_part(stream, &tenant, part)?;
         self.inner.write(batch.into_ops(), Durability::Process, None)
     }
 
@@ -122,7 +122,7 @@ impl Store {
 
 impl StreamBatch<'_> {
     /// `tenant` is as its key says it.
-    fn add_part(&mut self, stream: StreamId, tenant: &[u8], part: StreamPart) {
+    fn add_part(&mut self, stream: StreamId, tenant: &[u8], part: StreamPart) -> Result<(), Error> {
         let t = self.view.tables.clone();
         match part {
             StreamPart::Addresses(addresses) => {
@@ -134,7 +134,14 @@ impl StreamBatch<'_> {
                 deliveries.iter().for_each(|stored| self.add_stored(stored));
             }
             StreamPart::Attempts(attempts) => self.list_all(&t.stream_attempts, tenant, &attempts),
-            StreamPart::Failed(attempts) => self.list_all(&t.stream_failed, tenant, &attempts),
+            StreamPart::Failed(attempts) => {
+                self.list_all(&t.stream_failed, tenant, &attempts);
+                for ListedAttempt { at, .. } in &attempts {
+                    let state = self.state(stream, at.seq)?;
+                    let failed = Some((at.at_ms, at.retries));
+                    self.put_state(stream, at.seq, StateRow { failed, ..state });
+                }
+            }
             StreamPart::Matches(chain, matches) => {
                 for kept in matches {
                     let number = kept.number;
@@ -145,10 +152,13 @@ impl StreamBatch<'_> {
                 }
             }
         }
+        Ok(())
     }
 
+    /// That it failed is said with the list of those that did, so that the two agree at every moment.
     fn add_stored(&mut self, stored: &StoredDelivery) {
-        let (delivery, state) = (&stored.delivery, stored.state_row());
+        let delivery = &stored.delivery;
+        let state = StateRow { failed: None, ..stored.state_row() };
         let packed = self.bodies.pack(&stored.body).to_vec();
         self.put_delivery(delivery, packed);
         self.move_listed(delivery, &StateRow::default(), &state);
