@@ -83,8 +83,13 @@ impl Store {
                 to.add_stream_part(id, StreamPart::Matches(*chain, kept)).await?;
             }
         }
-        let (queue, totals) = (self.stream_queue(id).await?, self.stream_totals(id).await?);
-        let addresses = self.stream_address_count(id).await?;
+        self.with_sums(row).await
+    }
+
+    /// A stream with what it adds up to.
+    pub(super) async fn with_sums(&self, row: StreamRow) -> Result<CopiedStream, Error> {
+        let (queue, totals) = (self.stream_queue(row.id).await?, self.stream_totals(row.id).await?);
+        let addresses = self.stream_address_count(row.id).await?;
         Ok(CopiedStream { row, queue, totals, addresses })
     }
 

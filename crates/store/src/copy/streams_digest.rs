@@ -11,7 +11,7 @@ use crate::Error;
 use crate::embedded::streams::{BodyPacker, MatchRow, pack_stream};
 use crate::postgres::text;
 use crate::store::Store;
-use crate::streams::{CopiedStream, ListedAttempt, StoredDelivery, StreamRow};
+use crate::streams::{ListedAttempt, StoredDelivery, StreamRow};
 
 pub(super) struct StreamsDigest {
     pub streams: u64,
@@ -63,10 +63,7 @@ impl Store {
         let (id, mut deliveries) = (row.id, 0);
         rows.add(id.as_slice());
         rows.add(&pack_stream(row));
-        let (queue, totals) = (self.stream_queue(id).await?, self.stream_totals(id).await?);
-        let addresses = self.stream_address_count(id).await?;
-        let stream = CopiedStream { row: row.clone(), queue, totals, addresses };
-        rows.add(&stream.queue_row().pack());
+        rows.add(&self.with_sums(row.clone()).await?.queue_row().pack());
         let mut after = None;
         loop {
             let some = self.stream_addresses(id, after, ROWS_AT_ONCE).await?;

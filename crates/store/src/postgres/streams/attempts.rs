@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::copy_deliveries::Known;
-use super::delivery_row::{delivery_columns, read_known};
+use super::delivery_row::{Known, delivery_columns, read_known};
 use super::queues::Queues;
 use crate::Error;
 use crate::embedded::streams::waits;

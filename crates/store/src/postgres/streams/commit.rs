@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use alloy_primitives::B256;
 use model::chain::ChainId;
 
-use super::copy_deliveries::{Known, copy_deliveries};
+use super::copy_deliveries::{DeliveryRow, copy_deliveries};
 use super::definitions::put_row;
 use super::queues::{Queues, stream_id};
 use crate::Error;
@@ -55,8 +55,11 @@ impl Store {
             seqs.push(queued.as_ref().map(|queued| queued.delivery.seq));
             made.extend(queued);
         }
-        let new = made.iter().map(|QueuedDelivery { delivery, body, .. }| {
-            (Known { delivery: delivery.clone(), failed: None, ended_ms: None }, body.clone())
+        let new = made.iter().map(|QueuedDelivery { delivery, body, .. }| DeliveryRow {
+            delivery,
+            failed: None,
+            ended_ms: None,
+            body,
         });
         copy_deliveries(&connection, new, &mut packer).await?;
         let matches =

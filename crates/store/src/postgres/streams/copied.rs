@@ -1,9 +1,9 @@
 //! Streams that are copied from another store, or into one.
 
 use super::addresses::ADD;
-use super::copy_deliveries::{Known, copy_deliveries};
+use super::copy_deliveries::{DeliveryRow, copy_deliveries};
 use super::definitions::{PUT_SETTINGS, put_row};
-use super::delivery_row::{COLUMNS, delivery_columns, read_known};
+use super::delivery_row::{COLUMNS, Known, delivery_columns, read_known};
 use super::matches::put_match;
 use super::queues::Queues;
 use crate::Error;
@@ -89,9 +89,9 @@ impl Store {
                 connection.execute(ADD, &[&stream.as_slice(), &bytes]).await?;
             }
             StreamPart::Deliveries(deliveries) => {
-                let rows = deliveries.into_iter().map(|stored| {
+                let rows = deliveries.iter().map(|stored| {
                     let StoredDelivery { delivery, failed, ended_ms, body } = stored;
-                    (Known { delivery, failed, ended_ms }, body)
+                    DeliveryRow { delivery, failed: *failed, ended_ms: *ended_ms, body }
                 });
                 copy_deliveries(&connection, rows, &mut packer).await?;
             }

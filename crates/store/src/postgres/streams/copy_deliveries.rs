@@ -43,26 +43,29 @@ const TYPES: Columns = &[
     Type::BYTEA,
 ];
 
-/// A delivery, where it is listed as failed, and since when it waits for nothing.
-pub struct Known {
-    pub delivery: Delivery,
+/// A row to be.
+pub struct DeliveryRow<'a> {
+    pub delivery: &'a Delivery,
+    /// Where it is listed as failed.
     pub failed: Option<(u64, u32)>,
+    /// Since when it waits for nothing.
     pub ended_ms: Option<u64>,
+    pub body: &'a Bytes,
 }
 
-pub async fn copy_deliveries(
+pub async fn copy_deliveries<'a>(
     connection: &Connection,
-    deliveries: impl ExactSizeIterator<Item = (Known, Bytes)>,
+    deliveries: impl ExactSizeIterator<Item = DeliveryRow<'a>>,
     packer: &mut BodyPacker,
 ) -> Result<(), Error> {
     if deliveries.len() == 0 {
         return Ok(());
     }
     let mut copy = Copy::begin(connection, COPY, TYPES).await?;
-    for (Known { delivery, failed, ended_ms }, body) in deliveries {
+    for DeliveryRow { delivery, failed, ended_ms, body } in deliveries {
         let DeliveryMeta { part, counts, amends, .. } = &delivery.meta;
         let state = &delivery.state;
-        let packed = packer.pack(&body);
+        let packed = packer.pack(body);
         let row: [Param; 26] = [
             &delivery.stream.as_slice(),
             &sql(delivery.seq),

@@ -3,7 +3,6 @@
 use model::chain::ChainId;
 use tokio_postgres::Row;
 
-use super::copy_deliveries::Known;
 use super::queues::stream_id;
 use crate::postgres::chain_row::hash;
 use crate::postgres::numbers::{option_at, u64_at};
@@ -69,6 +68,13 @@ pub fn read(row: &Row) -> Delivery {
         previous_digest: hash(row.get(16)),
         state,
     }
+}
+
+/// A delivery, where it is listed as failed, and since when it waits for nothing.
+pub struct Known {
+    pub delivery: Delivery,
+    pub failed: Option<(u64, u32)>,
+    pub ended_ms: Option<u64>,
 }
 
 /// With `failed_ms`, `failed_retries` and `ended_ms` behind its columns.
