@@ -113,6 +113,7 @@ async function rig() {
 async function gateway() {
   await nodeTests('clients/gateway.test.mjs');
   await nodeTests('clients/gateway_tools.test.mjs');
+  await nodeTests('clients/node_traces.test.mjs');
 }
 
 async function demo() {

@@ -68,7 +68,8 @@ impl Pipeline {
     /// A stored block without its traces, which are no longer believed.
     pub fn untraced(&self, mut block: Block, proof: Proof) -> PreparedBlock {
         block.traces = None;
-        let (facts, proof) = (self.decode(&block), proof.without(Proof::TRACES));
+        let (facts, proof) =
+            (self.decode(&block), proof.without(Proof::TRACES).without(Proof::FORMS));
         self.store.prepare(self.chain.id, VerifiedBlock { block, proof, facts })
     }
 

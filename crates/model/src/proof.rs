@@ -38,6 +38,12 @@ impl Proof {
     /// consistent, which is less than proven.
     pub const TRACES: Proof = Proof(32);
 
+    /// Traces can be written again just as a node said them, in that form. That proves nothing of them.
+    pub const AS_CALL_TRACER: Proof = Proof(64);
+    pub const AS_TRACE_BLOCK: Proof = Proof(128);
+    pub const AS_TRACE_BLOCK_WITH_METHODS: Proof = Proof(256);
+    pub const FORMS: Proof = Proof(64 | 128 | 256);
+
     const NAMES: [(Proof, &'static str); 6] = [
         (Proof::HEADER, "header"),
         (Proof::TRANSACTIONS, "transactions"),

@@ -28,7 +28,7 @@ mod tx_encoding;
 mod tx_fields;
 
 use model::proof::Proof;
-use model::raw::Block;
+use model::raw::{Block, TraceForm};
 
 pub use alone::{verify_lone_header, verify_receipts, verify_transaction};
 use checks::Checks;
@@ -62,6 +62,7 @@ pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
     }
     if check.traces()? {
         proof.add(Proof::TRACES);
+        proof.add(block.trace_form.map_or(Proof::default(), TraceForm::proof));
     }
     Ok(proof)
 }

@@ -14,6 +14,7 @@ mod get_uncle_count;
 mod log_filter;
 mod sha3;
 mod store_call;
+mod trace_block;
 mod without_node;
 
 pub use get_logs::logs_of;
@@ -72,6 +73,9 @@ pub async fn answer(call: &StoreCall<'_>) -> Result<LocalAnswer, Failure> {
         "eth_getTransactionByHash" => get_transaction_by_hash::answer(call, tx_json).await,
         "debug_getRawBlock" | "debug_getRawHeader" | "debug_getRawReceipts" => {
             get_raw::answer(call).await
+        }
+        "debug_traceBlockByHash" | "debug_traceBlockByNumber" | "trace_block" => {
+            trace_block::answer(call).await
         }
         "debug_getRawTransaction" | "eth_getRawTransactionByHash" => {
             get_transaction_by_hash::answer(call, get_raw::transaction).await

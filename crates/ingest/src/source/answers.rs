@@ -3,10 +3,7 @@
 //! What is missing may come later (the node lags, or its head moved) and is told apart from what is
 //! wrong. Traces that cannot be had are neither: the block is good without them.
 
-use model::raw::{
-    Block, Frame, Malformed, Tx, read_geth_traces, read_header, read_parity_traces,
-    read_receipt_list,
-};
+use model::raw::{Block, BlockTraces, Malformed, Tx, read_header, read_receipt_list};
 use rpc::{CallResult, RawAnswer, RpcFailure, RpcFailureKind, Traces};
 
 use super::no_traces::NoTraces;
@@ -66,15 +63,15 @@ pub fn read_block(
         return Err(source.lie("receipt count", format!("{count} receipts"), got));
     }
     // Where there are no transactions, nothing happened, and tracers differ in what they say of genesis.
-    let traces = if count == 0 { Ok(Vec::new()) } else { traces(answers, &block.txs) };
-    Ok(match traces {
-        Ok(traces) => ReadBlock { block: Block { traces: Some(traces), ..block }, no_traces: None },
-        Err(no_traces) => ReadBlock { block, no_traces: Some(no_traces) },
-    })
+    let nothing = || BlockTraces { frames: Vec::new(), form: None };
+    let traces = if count == 0 { Ok(nothing()) } else { traces(answers, &block.txs) };
+    let no_traces = traces.as_ref().err().cloned();
+    block.set_traces(traces.ok());
+    Ok(ReadBlock { block, no_traces })
 }
 
 /// The frames of every transaction, or why there are none.
-fn traces(answers: &BlockAnswers, txs: &[Tx]) -> Result<Vec<Vec<Frame>>, NoTraces> {
+fn traces(answers: &BlockAnswers, txs: &[Tx]) -> Result<BlockTraces, NoTraces> {
     if answers.dialect == Traces::None {
         return Err(answers.no_traces.cloned().unwrap_or(NoTraces::NotAsked));
     }
@@ -103,7 +100,7 @@ pub fn read_traces(
     dialect: Traces,
     txs: &[Tx],
     asked: AskedBy,
-) -> Result<Vec<Vec<Frame>>, NoTraces> {
+) -> Result<BlockTraces, NoTraces> {
     let failed = |why: &str| NoTraces::Failed(why.to_owned());
     let answer = match answer {
         Ok(answer) if answer.is_null() => return Err(failed("the node has no traces of it yet")),
@@ -116,8 +113,8 @@ pub fn read_traces(
     }
     let traces = match dialect {
         Traces::None => return Err(failed("the node does not trace")),
-        Traces::TraceBlock => read_parity_traces(text, txs),
-        Traces::DebugTraceBlock => read_geth_traces(text, txs),
+        Traces::TraceBlock => BlockTraces::read_trace_block(text, txs),
+        Traces::DebugTraceBlock => BlockTraces::read_call_tracer(text, txs),
     };
     traces.map_err(|fault| NoTraces::Failed(fault.to_string()))
 }

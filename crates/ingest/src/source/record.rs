@@ -1,9 +1,7 @@
 //! One block record `{block, receipts, traces?}` in JSON-RPC shapes, a block alone, or a genesis file → a block.
 
 use super::rlp::genesis_json;
-use model::raw::{
-    Block, Frame, Malformed, TraceFault, Tx, read_geth_traces, read_parity_traces, read_receipts,
-};
+use model::raw::{Block, BlockTraces, Malformed, TraceFault, Tx, read_receipts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -36,26 +34,26 @@ pub fn read_record(text: &[u8]) -> Result<Block, Malformed> {
         block.set_receipts(read_receipts(receipts.get().as_bytes())?)?;
     }
     if let Some(traces) = record.traces {
-        block.traces = read_traces(traces.get(), &block.txs)?;
+        block.set_traces(read_traces(traces.get(), &block.txs)?);
     }
     Ok(block)
 }
 
 /// Either dialect: geth wraps each transaction's tree in `result` beside no `action`. A list that lacks the
 /// trace of some transaction is as good as none.
-fn read_traces(text: &str, txs: &[Tx]) -> Result<Option<Vec<Vec<Frame>>>, Malformed> {
+fn read_traces(text: &str, txs: &[Tx]) -> Result<Option<BlockTraces>, Malformed> {
     let head = text.trim_start();
     if head == "null" {
         return Ok(None);
     }
     let parity = text.contains("\"traceAddress\"") || text.contains("\"action\"");
-    let frames = if parity || txs.is_empty() {
-        read_parity_traces(text, txs)
+    let traces = if parity || txs.is_empty() {
+        BlockTraces::read_trace_block(text, txs)
     } else {
-        read_geth_traces(text, txs)
+        BlockTraces::read_call_tracer(text, txs)
     };
-    match frames {
-        Ok(frames) => Ok(Some(frames)),
+    match traces {
+        Ok(traces) => Ok(Some(traces)),
         Err(TraceFault::Missing { .. }) => Ok(None),
         Err(TraceFault::Malformed(malformed)) => Err(malformed),
     }

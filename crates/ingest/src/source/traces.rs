@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use model::raw::{Block, Frame};
+use model::raw::{Block, BlockTraces};
 use rpc::{Call, CallResult, Capabilities, Needs, Plan, RECENT_BLOCKS, Traces, UpstreamId};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
@@ -213,7 +213,7 @@ impl NodeSource {
         let (pipeline, doubts) = (self.pipeline.clone(), self.doubts.clone());
         let (dialect, by) = (ask.dialect, ask.by);
         let work = move || match read_traces(&answer, dialect, &block.txs, by) {
-            Ok(frames) => fit(block, frames, &|block| {
+            Ok(traces) => fit(block, traces, &|block| {
                 doubts.lie_about(block).or_else(|| pipeline.verify(block, Senders::Sample).err())
             }),
             Err(NoTraces::Unbound) => TraceTry::Unbound(block),
@@ -268,15 +268,11 @@ impl NodeSource {
 }
 
 /// A lie that traces tell is theirs; any other was there before and is found by whoever stores the block.
-fn fit(
-    mut block: Block,
-    frames: Vec<Vec<Frame>>,
-    verify: &dyn Fn(&Block) -> Option<Lie>,
-) -> TraceTry {
-    block.traces = Some(frames);
+fn fit(mut block: Block, traces: BlockTraces, verify: &dyn Fn(&Block) -> Option<Lie>) -> TraceTry {
+    block.set_traces(Some(traces));
     match verify(&block).filter(is_about_traces) {
         Some(lie) => {
-            block.traces = None;
+            block.set_traces(None);
             TraceTry::Misfit(block, lie)
         }
         None => TraceTry::Got(block),

@@ -126,6 +126,27 @@ fn traces_of_mainnet_blocks_are_all_read_and_consistent() {
     assert!(traced > 40 && frames > 10_000, "{traced} {frames}");
 }
 
+/// Some sources of the recordings spell traces otherwise than nodes do.
+#[test]
+fn recorded_traces_are_written_as_they_were_read_or_left_to_a_node() {
+    let Some(paths) = files_in("blocks-mainnet") else { return };
+    let (mut exact, mut traced) = (0, 0);
+    for path in paths.iter().filter(|path| !is_lines(path)) {
+        let file = read_gz(path);
+        let block = files::open(path).unwrap().next().unwrap().unwrap();
+        if block.txs.is_empty() || block.traces.is_none() {
+            continue;
+        }
+        traced += 1;
+        let Some(written) = block.write_traces() else { continue };
+        exact += 1;
+        let written: Value = serde_json::from_str(&written).unwrap();
+        assert!(written == file["traces"], "{path:?}");
+    }
+    println!("traces of {exact} of {traced} blocks are written as they were read");
+    assert!(exact > 20, "{exact} of {traced}");
+}
+
 #[test]
 fn mainnet_blocks_are_written_as_they_were_read() {
     let Some(paths) = files_in("blocks-mainnet") else { return };

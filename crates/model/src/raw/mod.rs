@@ -11,7 +11,9 @@ pub mod object;
 pub mod reader;
 mod receipt;
 mod record;
+mod same_json;
 mod trace_fault;
+mod trace_form;
 mod trace_geth;
 mod trace_parity;
 mod tx;
@@ -26,6 +28,7 @@ pub use record::{
     Block, Malformed, read_header, read_header_and_hashes, read_receipt_list, read_receipts,
 };
 pub use trace_fault::TraceFault;
+pub use trace_form::{BlockTraces, TraceForm};
 pub use trace_geth::read_geth_traces;
 pub use trace_parity::read_parity_traces;
 pub use tx::{AccessListItem, Authorization, Tx};

@@ -5,7 +5,7 @@ use alloy_primitives::B256;
 use super::json_value::JsonValue;
 use super::object::{Object, read_list};
 use super::reader::{Reader, complaint};
-use super::{Frame, Header, Receipt, Tx};
+use super::{BlockTraces, Frame, Header, Receipt, TraceForm, Tx};
 use crate::printable;
 
 /// A node or file sent something that is not what it should be.
@@ -41,6 +41,8 @@ pub struct Block {
     pub receipts: Vec<Option<Receipt>>,
     /// One list per transaction, root frame first; none where the source cannot trace.
     pub traces: Option<Vec<Vec<Frame>>>,
+    /// In which form they can be written just as they were read.
+    pub trace_form: Option<TraceForm>,
 }
 
 impl Block {
@@ -65,6 +67,7 @@ impl Block {
             header,
             txs,
             traces: None,
+            trace_form: None,
         })
     }
 
@@ -83,6 +86,11 @@ impl Block {
             *slot = Some(receipt);
         }
         Ok(())
+    }
+
+    pub fn set_traces(&mut self, traces: Option<BlockTraces>) {
+        self.trace_form = traces.as_ref().and_then(|traces| traces.form);
+        self.traces = traces.map(|traces| traces.frames);
     }
 
     pub fn has_all_receipts(&self) -> bool {

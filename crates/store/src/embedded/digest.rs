@@ -89,7 +89,7 @@ impl ChainDigest {
                 let number = keys::last_number(key).unwrap_or_default();
                 let (mut summary, header) =
                     unpack_header(number, value).ok_or(Error::Broken { what: table })?;
-                summary.proof = summary.proof.without(Proof::SENDERS);
+                summary.proof = summary.proof.without(Proof::SENDERS).without(Proof::FORMS);
                 &*pack_header(&summary, &header)
             }
             _ => value,

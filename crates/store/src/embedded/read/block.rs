@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use model::chain::ChainId;
 use model::proof::Proof;
-use model::raw::{Block, Frame, Log, Receipt, Tx};
+use model::raw::{Block, Frame, Log, Receipt, TraceForm, Tx};
 
 use super::{BROKEN_HEADER, View};
 use crate::Error;
@@ -108,6 +108,7 @@ impl View {
             };
             let frames = (0..summary.tx_count).map(&mut frames);
             block.traces = Some(frames.collect::<Result<_, _>>()?);
+            block.trace_form = TraceForm::of(summary.proof);
         }
         Ok(Some((block, summary.proof)))
     }

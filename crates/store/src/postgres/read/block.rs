@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use alloy_primitives::{Address, B256};
 use model::chain::ChainId;
 use model::proof::Proof;
-use model::raw::{Block, Frame, Log, Receipt, Tx};
+use model::raw::{Block, Frame, Log, Receipt, TraceForm, Tx};
 use tokio_postgres::Row;
 
 use crate::Error;
@@ -132,6 +132,7 @@ impl BlockRowsOf {
         }
         if parts == BlockParts::Everything && summary.has_traces {
             block.traces = Some(frames_by_tx(&self.frames, summary.tx_count)?);
+            block.trace_form = TraceForm::of(summary.proof);
         }
         Ok((block, summary.proof))
     }
