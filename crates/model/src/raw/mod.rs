@@ -15,6 +15,7 @@ mod same_json;
 mod trace_fault;
 mod trace_form;
 mod trace_geth;
+mod trace_list;
 mod trace_parity;
 mod tx;
 
