@@ -1,9 +1,11 @@
 // Traces of stored blocks: what the store says is what anvil says, in the dialect in which they were read, and also when the node is gone.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import * as contracts from '../support/contracts.mjs';
 import { rpc } from '../support/http.mjs';
-import { settled, startAnvil, startHeadwater } from '../support/processes.mjs';
+import { emptyFolder, settled, startAnvil, startHeadwater } from '../support/processes.mjs';
 
 const hex = (number) => '0x' + number.toString(16);
 const CALLS = { tracer: 'callTracer' };
@@ -46,7 +48,9 @@ for (const { traces, method, byHash, more, other } of DIALECTS) {
   describe(`traces read by ${traces}`, () => {
     let headwater, blocks;
     before(async () => {
-      headwater = await startHeadwater(`traces-${traces}`, [], { env: { HEADWATER__CHAINS__ETH__RPC: JSON.stringify([{ url: anvil.url, traces }]) } });
+      const config = path.join(emptyFolder(`traces-${traces}-config`), 'headwater.toml');
+      fs.writeFileSync(config, `[chains.eth]\nupstreams = [{ url = "${anvil.url}", traces = "${traces}" }]\n`);
+      headwater = await startHeadwater(`traces-${traces}`, [], { args: ['--config', config] });
       await settled(headwater, anvil.url);
       blocks = [];
       for (let number = 1; number <= head; number++) {
