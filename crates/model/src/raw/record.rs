@@ -43,6 +43,8 @@ pub struct Block {
     pub traces: Option<Vec<Vec<Frame>>>,
     /// In which form they can be written just as they were read.
     pub trace_form: Option<TraceForm>,
+    /// Of a block from the store, whose traces have no roots: the roots that it takes for that, one per transaction.
+    pub trace_roots: Vec<Frame>,
 }
 
 impl Block {
@@ -68,6 +70,7 @@ impl Block {
             txs,
             traces: None,
             trace_form: None,
+            trace_roots: Vec::new(),
         })
     }
 
@@ -89,6 +92,7 @@ impl Block {
     }
 
     pub fn set_traces(&mut self, traces: Option<BlockTraces>) {
+        self.trace_roots = Vec::new();
         self.trace_form = traces.as_ref().and_then(|traces| traces.form);
         self.traces = traces.map(|traces| traces.frames);
     }

@@ -46,7 +46,7 @@ impl BlockTraces {
     }
 
     fn in_form_of(text: &str, txs: &[Tx], frames: Vec<Vec<Frame>>, form: TraceForm) -> Self {
-        let written = form.list(txs, &frames);
+        let written = form.list(txs, frames.iter().map(|of_tx| of_tx.iter().collect()));
         let form = written.filter(|written| is_same_json(text, written)).map(|_| form);
         BlockTraces { frames, form }
     }
@@ -72,13 +72,18 @@ impl TraceForm {
         self != TraceForm::CallTracer
     }
 
-    fn list(self, txs: &[Tx], frames: &[Vec<Frame>]) -> Option<String> {
-        let mut list = TraceList::new(self == TraceForm::TraceBlockWithMethods, frames.len());
+    /// None where a transaction's frames are no tree.
+    fn list<'a>(
+        self,
+        txs: &[Tx],
+        frames: impl IntoIterator<Item = Vec<&'a Frame>>,
+    ) -> Option<String> {
+        let mut list = TraceList::new(self == TraceForm::TraceBlockWithMethods, txs.len());
         for (position, (tx, frames)) in txs.iter().zip(frames).enumerate() {
             match self {
-                TraceForm::CallTracer => list.entry(tx, frames)?,
+                TraceForm::CallTracer => list.entry(tx, &frames)?,
                 TraceForm::TraceBlock | TraceForm::TraceBlockWithMethods => {
-                    list.rows(tx, position, frames)?;
+                    list.rows(tx, position, &frames)?;
                 }
             }
         }
@@ -89,7 +94,10 @@ impl TraceForm {
 impl Block {
     /// Its traces as its node wrote them; none where it has none, or they were in no form that we know.
     pub fn write_traces(&self) -> Option<String> {
-        self.trace_form?.list(&self.txs, self.traces.as_deref()?)
+        let below = self.traces.as_ref()?.iter().enumerate();
+        let whole =
+            below.map(|(index, below)| self.trace_roots.get(index).into_iter().chain(below));
+        self.trace_form?.list(&self.txs, whole.map(Iterator::collect))
     }
 }
 
@@ -196,7 +204,7 @@ mod tests {
             (TraceForm::TraceBlockWithMethods, with_methods),
         ] {
             let traces = read(form, &list);
-            assert_eq!(traces.form, Some(form), "{:?}", form.list(&[tx()], &traces.frames));
+            assert_eq!(traces.form, Some(form));
             let written = block(traces).write_traces().unwrap();
             assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), list);
         }

@@ -53,11 +53,11 @@ impl TraceList {
     }
 
     /// A transaction's tree of calls, in geth's dialect; none where they are no tree.
-    pub fn entry(&mut self, tx: &Tx, frames: &[Frame]) -> Option<()> {
+    pub fn entry(&mut self, tx: &Tx, frames: &[&Frame]) -> Option<()> {
         self.next();
         let _ = write!(self.out, "{{\"txHash\":\"{:#x}\",\"result\":", tx.hash?);
         let mut open: Vec<&Frame> = Vec::new();
-        for (place, frame) in frames.iter().enumerate() {
+        for (place, frame) in frames.iter().copied().enumerate() {
             if (place == 0) != frame.path.is_empty() {
                 return None;
             }
@@ -114,9 +114,10 @@ impl TraceList {
     }
 
     /// A transaction's calls, one row each, in Parity's dialect.
-    pub fn rows(&mut self, tx: &Tx, position: usize, frames: &[Frame]) -> Option<()> {
+    pub fn rows(&mut self, tx: &Tx, position: usize, frames: &[&Frame]) -> Option<()> {
         let (block, number, hash) = (tx.block_hash?, tx.block_number?, tx.hash?);
-        for (place, frame) in frames.iter().enumerate() {
+        frames.first().filter(|root| root.path.is_empty())?;
+        for (place, frame) in frames.iter().copied().enumerate() {
             let depth = frame.path.len();
             let below = frames.iter().skip(place + 1);
             let below = below.take_while(|next| next.path.len() > depth);

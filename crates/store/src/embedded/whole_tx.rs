@@ -1,15 +1,48 @@
 //! What of a transaction is kept apart from it, or not at all, because it follows from the rest. The same for every
 //! engine.
 
+use alloy_primitives::{Address, Bytes, U256};
 use model::proof::Proof;
-use model::raw::{Frame, Log, Receipt};
+use model::raw::{Block, Frame, Log, Receipt, Tx};
 
-/// The root repeats the transaction and is not kept; a block read back from the store has none, so
+/// The root repeats the transaction and is not kept among the frames; those of a block read back from the store have none, so
 /// nothing may depend on it.
 pub fn below_root(frames: &[Frame]) -> &[Frame] {
     match frames {
         [root, below @ ..] if root.path.is_empty() => below,
         all => all,
+    }
+}
+
+/// Of every root that which does not follow from its transaction: with it traces can be written as the node wrote them. None
+/// where they cannot, or where a root does not repeat its transaction.
+pub fn roots_to_keep(block: &Block) -> Option<Vec<Frame>> {
+    block.trace_form?;
+    let roots: Vec<&Frame> = match block.trace_roots.as_slice() {
+        [] => block.traces.iter().flatten().map(|frames| frames.first()).collect::<Option<_>>()?,
+        known => known.iter().collect(),
+    };
+    if roots.len() != block.txs.len() {
+        return None;
+    }
+    let kept = block.txs.iter().zip(&block.receipts).zip(roots).map(|((tx, receipt), root)| {
+        let to = root.to.map(|_| Address::ZERO);
+        let (from, value, input) = (Address::ZERO, U256::ZERO, Bytes::new());
+        let slim = Frame { from, to, value, input, ..root.clone() };
+        (whole_root(slim.clone(), tx, receipt.as_ref()) == *root).then_some(slim)
+    });
+    kept.collect()
+}
+
+/// The root of which that was kept.
+pub fn whole_root(slim: Frame, tx: &Tx, receipt: Option<&Receipt>) -> Frame {
+    let made = receipt.and_then(|receipt| receipt.contract_address);
+    Frame {
+        from: tx.from.unwrap_or_default(),
+        to: slim.to.and(tx.to.or(made)),
+        value: tx.value.unwrap_or_default(),
+        input: tx.input.clone().unwrap_or_default(),
+        ..slim
     }
 }
 

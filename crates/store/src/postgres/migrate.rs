@@ -8,7 +8,8 @@ use crate::Error;
 use crate::options::UpgradeProgress;
 
 /// By their number, from 1.
-const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const STEPS: [&str; 3] =
+    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 const NEWEST: u32 = STEPS.len() as u32;
 
 /// Tables that are partitioned by chain.

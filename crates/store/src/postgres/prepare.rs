@@ -6,13 +6,14 @@
 use alloy_primitives::{Address, B256, U256};
 use model::chain::ChainId;
 use model::facts::Facts;
+use model::proof::Proof;
 use model::raw::{Block, Frame, Log, Receipt, Tx};
 use model::wallets::parties;
 
 use crate::block::{BlockHead, BlockSummary, VerifiedBlock};
 use crate::embedded::codec::Packed;
-use crate::embedded::codec::rows::{TxPacker, pack_header, pack_logs, unpack_logs};
-use crate::embedded::whole_tx::{below_root, leave_bloom_out, take_logs};
+use crate::embedded::codec::rows::{TxPacker, pack_frames, pack_header, pack_logs, unpack_logs};
+use crate::embedded::whole_tx::{below_root, leave_bloom_out, roots_to_keep, take_logs};
 
 pub struct PgBlock {
     pub head: BlockHead,
@@ -31,6 +32,8 @@ pub struct HeaderRow {
     pub gas_used: Option<u64>,
     pub base_fee: Option<U256>,
     pub packed: Vec<u8>,
+    /// What is kept of the roots of its traces.
+    pub trace_roots: Option<Vec<u8>>,
 }
 
 pub struct TxRow {
@@ -112,7 +115,15 @@ impl PgBlock {
 }
 
 pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PgBlock {
-    let VerifiedBlock { mut block, proof, facts } = verified;
+    let VerifiedBlock { mut block, mut proof, facts } = verified;
+    let trace_roots = roots_to_keep(&block).map(|roots| {
+        let mut packed = Vec::new();
+        pack_frames(None, &roots, &mut packed);
+        packed
+    });
+    if trace_roots.is_none() {
+        proof = proof.without(Proof::FORMS);
+    }
     let summary = BlockSummary {
         number: block.number,
         hash: block.hash,
@@ -128,6 +139,7 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PgBlock {
         gas_used: block.header.gas_used,
         base_fee: block.header.base_fee_per_gas,
         packed: pack_header(&summary, &block.header),
+        trace_roots,
     };
     let head = BlockHead {
         number: block.number,

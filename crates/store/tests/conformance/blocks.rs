@@ -1,5 +1,6 @@
 //! What a node said comes out of the store as it went in.
 
+use model::raw::{BlockTraces, TraceForm};
 use serde_json::Value;
 
 use crate::chain::*;
@@ -10,6 +11,7 @@ on_every_engine!(
     blocks_come_out_as_they_went_in,
     receipts_come_out_with_logs_and_blooms,
     frames_come_out_without_their_roots,
+    traces_are_written_as_the_node_wrote_them_in_either_dialect,
     single_transactions_and_hashes_are_found,
     a_block_is_given_only_under_the_hash_that_was_meant,
     dates_are_blocks,
@@ -55,6 +57,51 @@ async fn receipts_come_out_with_logs_and_blooms(engine: Engine) {
         assert_eq!(Value::Array(list), json(&chain.receipts_json(number).unwrap()), "{number}");
     }
     assert!(logs > 20);
+}
+
+async fn traces_are_written_as_the_node_wrote_them_in_either_dialect(engine: Engine) {
+    let chain = chain(14, 12);
+    for is_geth in [true, false] {
+        let (home, mut exact) = (Home::new(engine).await, 0);
+        for number in 0..=12 {
+            let hash = chain.block(number).unwrap().hash;
+            let mut block = verified(&chain, hash);
+            let txs = block.block.txs.clone();
+            let traces = if is_geth {
+                let text = chain.traces_geth_json(number).unwrap();
+                BlockTraces::read_call_tracer(std::str::from_utf8(&text).unwrap(), &txs)
+            } else {
+                let text = chain.traces_parity_json(number).unwrap();
+                BlockTraces::read_trace_block(std::str::from_utf8(&text).unwrap(), &txs)
+            };
+            block.block.set_traces(Some(traces.unwrap()));
+            block.proof.add(block.block.trace_form.map(TraceForm::proof).unwrap_or_default());
+            home.apply(vec![home.store().prepare(CHAIN, block)]).await.unwrap();
+        }
+        let view = home.view().await;
+        for number in 0..=12 {
+            let (block, proof) = view.whole_block(CHAIN, number).await.unwrap().unwrap();
+            let below = block.traces.iter().flatten().flatten();
+            assert!(below.clone().all(|frame| !frame.path.is_empty()), "{number}");
+            let Some(written) = block.write_traces() else { continue };
+            let expected = if is_geth {
+                chain.traces_geth_json(number)
+            } else {
+                chain.traces_parity_json(number)
+            };
+            assert_eq!(json(written.as_bytes()), json(&expected.unwrap()), "{number}");
+            exact += usize::from(!block.txs.is_empty());
+            // Read and written once more, as a copy does, nothing is lost.
+            let facts = view.facts(CHAIN, number).await.unwrap();
+            let other = Home::new(engine).await;
+            let again = store::VerifiedBlock { block: block.clone(), proof, facts };
+            other.apply(vec![other.store().prepare(CHAIN, again)]).await.unwrap();
+            let there = other.view().await.whole_block(CHAIN, number).await.unwrap();
+            assert_eq!(there, Some((block, proof)));
+        }
+        assert!(exact > 5, "{exact} in the dialect of geth: {is_geth}");
+        assert!(home.store().check(|_| ()).await.unwrap().holds());
+    }
 }
 
 async fn frames_come_out_without_their_roots(engine: Engine) {

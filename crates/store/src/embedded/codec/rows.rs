@@ -185,9 +185,10 @@ fn log_template(tx: &Tx, log_index: u64) -> Log {
     }
 }
 
-pub fn pack_frames(frames: &[Frame], out: &mut Vec<u8>) {
-    put_varint(out, frames.len() as u64);
-    frames.iter().for_each(|frame| frame.pack(out));
+/// What is kept of the root, if anything is, stands in front of the others.
+pub fn pack_frames(root: Option<&Frame>, frames: &[Frame], out: &mut Vec<u8>) {
+    put_varint(out, (usize::from(root.is_some()) + frames.len()) as u64);
+    root.into_iter().chain(frames).for_each(|frame| frame.pack(out));
 }
 
 pub fn unpack_frames(mut input: &[u8]) -> Option<Vec<Frame>> {

@@ -15,6 +15,7 @@ use crate::embedded::codec::rows::{
 };
 use crate::embedded::keys;
 use crate::embedded::segments::{BodyReader, Kind};
+use crate::embedded::whole_tx::whole_root;
 
 const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 
@@ -108,7 +109,7 @@ impl View {
             };
             let frames = (0..summary.tx_count).map(&mut frames);
             block.traces = Some(frames.collect::<Result<_, _>>()?);
-            block.trace_form = TraceForm::of(summary.proof);
+            take_roots(&mut block, summary.proof);
         }
         Ok(Some((block, summary.proof)))
     }
@@ -126,6 +127,17 @@ impl View {
     pub fn transactions(&self, chain: ChainId) -> TxReader<'_> {
         TxReader { view: self, chain, body: None, group: None }
     }
+}
+
+/// Roots stand apart from the frames below them.
+fn take_roots(block: &mut Block, proof: Proof) {
+    block.trace_form = TraceForm::of(proof);
+    let parts = block.txs.iter().zip(&block.receipts).zip(block.traces.iter_mut().flatten());
+    let roots = parts.filter_map(|((tx, receipt), frames)| {
+        let slim = frames.first().is_some_and(|frame| frame.path.is_empty());
+        slim.then(|| whole_root(frames.remove(0), tx, receipt.as_ref()))
+    });
+    block.trace_roots = roots.collect();
 }
 
 fn frames_of(body: &mut BodyReader, index: u32) -> Result<Vec<Frame>, Error> {
@@ -192,7 +204,11 @@ impl<'a> TxReader<'a> {
     /// Frames below the root of a transaction, in the order they were entered.
     pub fn frames(&mut self, number: u64, index: u32) -> Result<Vec<Frame>, Error> {
         match self.body(number)? {
-            Some(body) => frames_of(body, index),
+            Some(body) => {
+                let mut frames = frames_of(body, index)?;
+                frames.retain(|frame| !frame.path.is_empty());
+                Ok(frames)
+            }
             None => Ok(Vec::new()),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::facts::Facts;
+use model::proof::Proof;
 use model::raw::Block;
 use model::wallets::{Parties, parties};
 
@@ -14,7 +15,7 @@ use crate::embedded::codec::rows::{TxPacker, pack_block_ref, pack_frames, pack_h
 use crate::embedded::keys;
 use crate::embedded::log_words::{self, LogWord};
 use crate::embedded::segments::{BodyGroups, Dictionary, PackedBody};
-use crate::embedded::whole_tx::{below_root, leave_bloom_out, take_logs};
+use crate::embedded::whole_tx::{below_root, leave_bloom_out, roots_to_keep, take_logs};
 
 /// A block ready to be written or removed.
 pub struct PackedBlock {
@@ -61,7 +62,12 @@ impl BlockRows {
 }
 
 pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PackedBlock {
-    let VerifiedBlock { mut block, proof, facts } = verified;
+    let VerifiedBlock { mut block, mut proof, facts } = verified;
+    let roots = roots_to_keep(&block);
+    if roots.is_none() {
+        proof = proof.without(Proof::FORMS);
+    }
+    block.trace_roots = roots.unwrap_or_default();
     let summary = BlockSummary {
         number: block.number,
         hash: block.hash,
@@ -153,9 +159,10 @@ impl BlockRows {
                     pack_logs(tx, logs, out);
                 }
             });
+            let root = block.trace_roots.get(index as usize);
             traces.add(|out| {
-                if !frames.is_empty() {
-                    pack_frames(frames, out);
+                if root.is_some() || !frames.is_empty() {
+                    pack_frames(root, frames, out);
                 }
             });
         }

@@ -12,6 +12,7 @@ use crate::Error;
 use crate::block::BlockSummary;
 use crate::embedded::codec::Packed;
 use crate::embedded::codec::rows::{self, TxPacker, unpack_header};
+use crate::embedded::whole_tx::whole_root;
 use crate::postgres::connection::Connection;
 use crate::postgres::numbers::{option_at, sql, u32_at, u64_at};
 use crate::postgres::prepare::{LogForm, LogRow, StandardLog};
@@ -21,8 +22,7 @@ pub const BROKEN_TX: Error = Error::Broken { what: "transaction" };
 pub const BROKEN_LOG: Error = Error::Broken { what: "log" };
 pub const BROKEN_FRAME: Error = Error::Broken { what: "internal transaction" };
 
-const HEADERS: &str =
-    "select number, packed from blocks where chain = $1 and number = any($2) order by number";
+const HEADERS: &str = "select number, packed, trace_roots from blocks where chain = $1 and number = any($2) order by number";
 const TXS: &str = "select number, tx_index, packed from transactions \
      where chain = $1 and number = any($2) order by number, tx_index";
 const LOGS: &str = "select number, tx_index, place, log_index, address, topic0, topic1, topic2, topic3, data, form, packed \
@@ -76,7 +76,7 @@ pub async fn read_blocks(
         let take = |rows: &mut ByBlock| rows.remove(&number).unwrap_or_default();
         let rows =
             BlockRowsOf { txs: take(&mut txs), logs: take(&mut logs), frames: take(&mut frames) };
-        blocks.push(rows.block(chain, number, row.get(1), parts)?);
+        blocks.push(rows.block(chain, &row, parts)?);
     }
     Ok(blocks)
 }
@@ -96,14 +96,9 @@ struct BlockRowsOf {
 }
 
 impl BlockRowsOf {
-    fn block(
-        self,
-        chain: ChainId,
-        number: u64,
-        packed: &[u8],
-        parts: BlockParts,
-    ) -> Result<(Block, Proof), Error> {
-        let (summary, header) = unpack_header(number, packed).ok_or(BROKEN_HEADER)?;
+    fn block(self, chain: ChainId, row: &Row, parts: BlockParts) -> Result<(Block, Proof), Error> {
+        let number = u64_at(row, 0);
+        let (summary, header) = unpack_header(number, row.get(1)).ok_or(BROKEN_HEADER)?;
         let mut block = Block {
             number,
             hash: summary.hash,
@@ -133,9 +128,17 @@ impl BlockRowsOf {
         if parts == BlockParts::Everything && summary.has_traces {
             block.traces = Some(frames_by_tx(&self.frames, summary.tx_count)?);
             block.trace_form = TraceForm::of(summary.proof);
+            block.trace_roots = roots(&block, row.get(2))?;
         }
         Ok((block, summary.proof))
     }
+}
+
+fn roots(block: &Block, packed: Option<&[u8]>) -> Result<Vec<Frame>, Error> {
+    let Some(packed) = packed else { return Ok(Vec::new()) };
+    let kept = rows::unpack_frames(packed).ok_or(BROKEN_FRAME)?.into_iter();
+    let parts = block.txs.iter().zip(&block.receipts).zip(kept);
+    Ok(parts.map(|((tx, receipt), slim)| whole_root(slim, tx, receipt.as_ref())).collect())
 }
 
 fn frames_by_tx(rows: &[Row], txs: u32) -> Result<Vec<Vec<Frame>>, Error> {

@@ -13,7 +13,7 @@ use crate::postgres::numbers::{Amount, shown, stored};
 use crate::postgres::prepare::{FrameRow, LogRow, PgBlock, TxRow};
 
 const BLOCKS: &str = "copy blocks (chain, number, hash, parent_hash, timestamp, proof, tx_count, receipt_count, has_traces, \
-     miner, gas_limit, gas_used, base_fee_per_gas, packed) from stdin (format binary)";
+     miner, gas_limit, gas_used, base_fee_per_gas, packed, trace_roots) from stdin (format binary)";
 const BLOCK_TYPES: Columns = &[
     Type::INT8,
     Type::INT8,
@@ -28,6 +28,7 @@ const BLOCK_TYPES: Columns = &[
     Type::INT8,
     Type::INT8,
     Type::NUMERIC,
+    Type::BYTEA,
     Type::BYTEA,
 ];
 const TXS: &str = "copy transactions (chain, number, tx_index, hash, from_address, to_address, contract_address, nonce, value, \
@@ -157,6 +158,7 @@ impl ChainWrite<'_> {
                 &shown(header.gas_used),
                 &amount(header.base_fee),
                 &header.packed,
+                &header.trace_roots,
             ])
             .await?;
         }

@@ -105,7 +105,7 @@ fn the_rows_of_a_block_have_the_bytes_they_always_had() {
     assert_eq!(unpack_logs(&block.txs[0], &bytes), Some(logs));
 
     let frames = block.traces.unwrap().remove(0);
-    let bytes = packed(|out| pack_frames(&frames, out));
+    let bytes = packed(|out| pack_frames(None, &frames, out));
     assert_pinned("row.frames", &bytes);
     assert_eq!(unpack_frames(&bytes), Some(frames));
 }
