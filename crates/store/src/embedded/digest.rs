@@ -1,12 +1,14 @@
 //! One hash over everything that blocks wrote for a chain: two stores that indexed the same chain
 //! in different ways, with reorgs and restarts between, must agree on it.
 
+use std::borrow::Cow;
+
 use alloy_primitives::{B256, Keccak256};
 use model::chain::ChainId;
 use model::proof::Proof;
 
 use crate::Error;
-use crate::embedded::codec::rows::{pack_header, unpack_header};
+use crate::embedded::codec::rows::{pack_header, unpack_header, without_roots};
 use crate::embedded::keys;
 use crate::embedded::read::View;
 use crate::embedded::segments::Kind;
@@ -84,17 +86,21 @@ impl ChainDigest {
 
     /// `key` is without what `begin` gave: of generations there may have been more or fewer.
     pub fn add(&mut self, table: &'static str, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        let broken = Error::Broken { what: table };
         let value = match table {
             "headers" => {
                 let number = keys::last_number(key).unwrap_or_default();
-                let (mut summary, header) =
-                    unpack_header(number, value).ok_or(Error::Broken { what: table })?;
+                let (mut summary, header) = unpack_header(number, value).ok_or(broken)?;
                 summary.proof = summary.proof.without(Proof::SENDERS).without(Proof::FORMS);
-                &*pack_header(&summary, &header)
+                Cow::Owned(pack_header(&summary, &header))
             }
-            _ => value,
+            "traces" => Cow::Owned(without_roots(value).ok_or(broken)?),
+            _ => Cow::Borrowed(value),
         };
-        for part in [key, value] {
+        if table == "traces" && value.is_empty() {
+            return Ok(());
+        }
+        for part in [key, &*value] {
             self.hasher.update((part.len() as u64).to_be_bytes());
             self.hasher.update(part);
         }
@@ -108,7 +114,7 @@ impl ChainDigest {
 
 impl View {
     /// Left out, too: how many senders were checked, which depends on whether a block was met at the head or in
-    /// the past. Counts are those of all wallets, whether they are stored or not.
+    /// the past; and roots of traces, which are kept only where a node wrote traces in a form that is known. Counts are those of all wallets, whether they are stored or not.
     pub fn digest(&self, chain: ChainId) -> Result<B256, Error> {
         let mut digest = ChainDigest::new(self, chain)?;
         for (name, table) in self.tables.all() {

@@ -9,6 +9,7 @@ use model::proof::Proof;
 use model::raw::{Frame, Header, Log, Receipt, Tx};
 
 use super::bytes::{take_byte, take_bytes};
+use super::groups;
 use super::object::PackedObject;
 use super::value::{Packed, unpack_list};
 use super::varint::{put_varint, take_varint};
@@ -189,6 +190,32 @@ fn log_template(tx: &Tx, log_index: u64) -> Log {
 pub fn pack_frames(root: Option<&Frame>, frames: &[Frame], out: &mut Vec<u8>) {
     put_varint(out, (usize::from(root.is_some()) + frames.len()) as u64);
     root.into_iter().chain(frames).for_each(|frame| frame.pack(out));
+}
+
+/// A group of frames as it would be if no root were kept; empty where it would not be at all.
+pub fn without_roots(mut group: &[u8]) -> Option<Vec<u8>> {
+    let (mut out, mut part, mut is_needed) = (Vec::with_capacity(group.len()), Vec::new(), false);
+    while !group.is_empty() {
+        let frames = groups::take(&mut group)?;
+        part.clear();
+        if !frames.is_empty() {
+            let mut rest = frames;
+            let count = take_varint(&mut rest)?;
+            let below = rest;
+            let root = Frame::unpack(&mut rest).filter(|first| first.path.is_empty());
+            let (count, below) = match root {
+                Some(_) => (count.checked_sub(1)?, rest),
+                None => (count, below),
+            };
+            if count > 0 {
+                put_varint(&mut part, count);
+                part.extend_from_slice(below);
+                is_needed = true;
+            }
+        }
+        groups::put(&mut out, &part);
+    }
+    Some(if is_needed { out } else { Vec::new() })
 }
 
 pub fn unpack_frames(mut input: &[u8]) -> Option<Vec<Frame>> {
