@@ -9,7 +9,7 @@ use ingest::verify::{Rules, Senders, verify};
 use ingest::{ChainIngest, Config, DecodeFn, Flights, SenderCheck, decoder_of};
 use model::chain::{Chain, ChainId, ChainTable, PrivateChain, Verification};
 use model::facts::Facts;
-use model::raw::{Block, Receipt, read_geth_traces, read_parity_traces};
+use model::raw::{Block, BlockTraces, Receipt};
 use proptest::test_runner::RngSeed;
 use rpc::{Pool, PoolConfig, PoolOptions, UpstreamConfig};
 use store::{BlockSummary, Change, Entry, Origin, Store, VerifiedBlock, View, WalletQuery};
@@ -67,19 +67,20 @@ pub fn block(chain: &SimChain, number: u64, dialect: Dialect) -> Block {
     block.set_receipts(receipts).unwrap();
     let count = block.txs.len();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    block.traces = match dialect {
+    let traces = match dialect {
         Dialect::Geth => {
             let list = text(&chain.traces_geth_json(number).unwrap());
-            Some(read_geth_traces(&list, &block.txs).unwrap())
+            Some(BlockTraces::read_call_tracer(&list, &block.txs).unwrap())
         }
         Dialect::Parity => {
             let rows = text(&chain.traces_parity_json(number).unwrap());
-            Some(read_parity_traces(&rows, &block.txs).unwrap())
+            Some(BlockTraces::read_trace_block(&rows, &block.txs).unwrap())
         }
         // There is nothing to trace in it.
-        Dialect::None if count == 0 => Some(Vec::new()),
+        Dialect::None if count == 0 => Some(BlockTraces { frames: Vec::new(), form: None }),
         Dialect::None => None,
     };
+    block.set_traces(traces);
     block
 }
 
