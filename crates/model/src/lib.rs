@@ -15,6 +15,7 @@ pub mod price;
 mod printable;
 pub mod proof;
 pub mod raw;
+pub mod rlp;
 pub mod token;
 pub mod token_bucket;
 pub mod wallets;

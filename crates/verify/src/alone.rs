@@ -5,11 +5,11 @@
 
 use alloy_primitives::keccak256;
 use model::chain::Verification;
+use model::raw::tx_rlp::encode_signed;
 use model::raw::{Block, Header, Tx};
 
 use super::checks::{Checks, Lie, Rules};
 use super::sender::{Signer, is_unsigned, signer};
-use super::tx_encoding::encode_signed;
 
 /// A header as a node gives it with the hashes of its transactions, or with none.
 pub fn verify_lone_header(mut header: Header, rules: &Rules) -> Result<bool, Lie> {

@@ -3,10 +3,10 @@
 use alloy_primitives::{B256, b256};
 use alloy_rlp::Encodable;
 use model::raw::Withdrawal;
+use model::rlp;
 
 use super::checks::{Checks, Lie, show};
 use super::header_hash::{self, FORK_FIELDS_WITH_WITHDRAWALS};
-use super::rlp;
 
 /// The hash of an empty list of uncles.
 pub(super) const NO_UNCLES: B256 =

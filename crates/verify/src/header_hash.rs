@@ -3,8 +3,7 @@
 use alloy_primitives::{B256, keccak256};
 use alloy_rlp::Encodable;
 use model::raw::Header;
-
-use super::rlp::put_list;
+use model::rlp::put_list;
 
 /// Fields that nodes add beside the header and that are not part of its hash.
 const BESIDE: [&str; 7] = [

@@ -16,7 +16,6 @@ mod raw;
 mod receipt_encoding;
 mod receipt_fields;
 mod receipts;
-mod rlp;
 mod root;
 mod sender;
 mod senders;
@@ -24,10 +23,10 @@ mod size;
 mod trace_tree;
 mod traces;
 mod transactions;
-mod tx_encoding;
 mod tx_fields;
 
 use model::proof::Proof;
+use model::raw::tx_rlp::encode_signed;
 use model::raw::{Block, TraceForm};
 
 pub use alone::{verify_lone_header, verify_receipts, verify_transaction};
@@ -36,10 +35,8 @@ pub use checks::{Lie, Rules, Senders};
 pub use header_hash::encode as encode_header;
 pub use raw::{raw_block, raw_header, raw_receipts, raw_transaction};
 pub use receipt_encoding::encode_receipt;
-pub use rlp::put_list;
 pub use sender::{Signer, signer_by_any_signature as signer};
 pub use traces::{BALANCE, has_every_root, is_about_traces};
-pub use tx_encoding::encode_signed;
 
 pub fn verify(block: &Block, rules: &Rules) -> Result<Proof, Lie> {
     let mut proof = Proof::default();
@@ -76,7 +73,7 @@ pub fn verify_header(block: &Block, rules: &Rules) -> Result<bool, Lie> {
 pub fn encoded(block: &Block) -> Vec<u8> {
     let mut out = header_hash::encode(&block.header).unwrap_or_default();
     for (tx, receipt) in block.txs.iter().zip(&block.receipts) {
-        let _ = tx_encoding::encode_signed(tx, &mut out);
+        let _ = encode_signed(tx, &mut out);
         if let Some(receipt) = receipt {
             let bloom = receipt.logs_bloom.unwrap_or_default();
             let _ = receipt_encoding::encode_receipt(tx, receipt, &bloom, &mut out);

@@ -3,14 +3,14 @@
 
 use alloy_primitives::keccak256;
 use model::bloom::BloomMaker;
+use model::raw::tx_rlp::encode_signed;
 use model::raw::{Block, Tx};
+use model::rlp::{put_bytes, put_list};
 
 use super::header::{NO_UNCLES, encoded_withdrawals};
 use super::header_hash::{self, FORK_FIELDS_WITH_WITHDRAWALS};
 use super::receipt_encoding::encode_receipt;
-use super::rlp::{put_bytes, put_list};
 use super::root::ordered_root;
-use super::tx_encoding::encode_signed;
 
 /// The header, where its hash is the block's.
 pub fn raw_header(block: &Block) -> Option<Vec<u8>> {

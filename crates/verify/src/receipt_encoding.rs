@@ -2,10 +2,9 @@
 
 use alloy_primitives::Bloom;
 use alloy_rlp::Encodable;
+use model::raw::tx_rlp::is_deposit;
 use model::raw::{Log, Receipt, Tx};
-
-use super::rlp::{put_bytes, put_list};
-use super::tx_encoding::is_deposit;
+use model::rlp::{put_bytes, put_list};
 
 /// `None` where a field that the encoding needs is missing.
 pub fn encode_receipt(tx: &Tx, receipt: &Receipt, bloom: &Bloom, out: &mut Vec<u8>) -> Option<()> {

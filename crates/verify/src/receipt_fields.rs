@@ -2,12 +2,12 @@
 //! what was made, and fields that belong to other types.
 
 use alloy_primitives::{Address, U256};
+use model::raw::tx_rlp::{DEPOSIT, is_deposit};
 use model::raw::{Log, Receipt, Tx};
 
 use super::blank::Blank;
 use super::blob_price::is_blob_price;
 use super::checks::{Checks, Lie};
-use super::tx_encoding::{DEPOSIT, is_deposit};
 
 const BLOB: u64 = 3;
 /// Null in one of these means that the log is in no block yet.

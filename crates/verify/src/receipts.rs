@@ -3,6 +3,7 @@
 use alloy_primitives::Bloom;
 use model::bloom::BloomMaker;
 use model::chain::Verification;
+use model::raw::tx_rlp::is_deposit;
 use model::raw::{Receipt, Tx};
 
 use super::blank::Blank;
@@ -10,7 +11,6 @@ use super::checks::{Checks, Lie, Senders, show};
 use super::receipt_encoding::encode_receipt;
 use super::root::ordered_root;
 use super::sender::is_unsigned;
-use super::tx_encoding::is_deposit;
 
 /// Chains that are older than Byzantium, and the first block of it: before that a receipt has the state's root
 /// after its transaction in the place of a status.

@@ -2,10 +2,9 @@
 
 use alloy_primitives::{Address, U256, keccak256};
 use model::raw::Tx;
+use model::raw::tx_rlp::{signing_hash, y_parity};
 use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 use secp256k1::{Message, SECP256K1};
-
-use super::tx_encoding::{signing_hash, y_parity};
 
 /// What a signature says about who sent the transaction.
 #[derive(Debug, PartialEq)]

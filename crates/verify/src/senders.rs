@@ -1,5 +1,6 @@
 //! Senders are not part of what a block's hash covers; only signatures tell who sent what.
 
+use model::raw::tx_rlp::is_deposit;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 use std::thread;
@@ -8,7 +9,6 @@ use model::raw::Tx;
 
 use super::checks::{Checks, Lie, Senders};
 use super::sender::{Signer, signer, signer_by_any_signature};
-use super::tx_encoding::is_deposit;
 
 /// How many senders are looked at once one of them is wrong, to tell a lie from a chain whose
 /// transactions are not signed as we know it.

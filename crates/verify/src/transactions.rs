@@ -1,13 +1,13 @@
 //! Transaction hashes and the transactions root.
 
-use alloy_primitives::{B256, keccak256};
+use alloy_primitives::B256;
 use model::raw::Tx;
+use model::raw::tx_rlp::{encode_signed, hash_of};
 
 use super::checks::{Checks, Lie};
 use super::keccak_x8::keccak_all;
 use super::root::ordered_root;
 use super::sender::is_unsigned;
-use super::tx_encoding::encode_signed;
 
 /// What one pass over the transactions found.
 struct Encoded {
@@ -95,6 +95,5 @@ fn is_system(tx: &Tx) -> bool {
 }
 
 fn covers_itself(tx: &Tx) -> bool {
-    let mut bytes = Vec::new();
-    encode_signed(tx, &mut bytes).is_some() && tx.hash == Some(keccak256(&bytes))
+    tx.hash.is_some() && tx.hash == hash_of(tx)
 }

@@ -3,11 +3,11 @@
 
 use alloy_primitives::U256;
 use model::raw::Tx;
+use model::raw::tx_rlp::{DEPOSIT, is_deposit, y_parity};
 
 use super::blank::Blank;
 use super::checks::{Checks, Lie};
 use super::sender::is_unsigned;
-use super::tx_encoding::{DEPOSIT, is_deposit, y_parity};
 
 /// From here on `v` of a legacy signature holds the chain (EIP-155).
 const V_WITH_CHAIN: u64 = 35;

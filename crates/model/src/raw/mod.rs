@@ -18,6 +18,7 @@ mod trace_geth;
 mod trace_list;
 mod trace_parity;
 mod tx;
+pub mod tx_rlp;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use model::chain::ChainId;
 use super::digest::ChainDigest;
 use super::engine::Table;
 use super::folder::WRITES_KEY;
-use super::format::{FORMAT_KEY, ROWS_FORMAT};
+use super::format::{FORMAT, FORMAT_KEY};
 use super::frozen::Frozen;
 use super::keys;
 use super::open::Store;
@@ -61,7 +61,7 @@ impl Copy<'_> {
     fn run(&self, request: &BackupRequest) -> Result<Manifest, Error> {
         let tables = self.view.tables.all();
         self.progress.begin(tables.iter().map(|(_, table)| table.rows()).sum());
-        let mut manifest = Manifest::new(ENGINE, ROWS_FORMAT, request.taken_at.clone());
+        let mut manifest = Manifest::new(ENGINE, FORMAT, request.taken_at.clone());
         let mut digests = Vec::new();
         for chain in self.view.chains()? {
             digests.push((chain, ChainDigest::new(self.view, chain)?));

@@ -8,7 +8,7 @@ use model::chain::ChainId;
 use model::proof::Proof;
 
 use crate::Error;
-use crate::embedded::codec::rows::{pack_header, unpack_header, without_roots};
+use crate::embedded::codec::rows::{pack_header, unpack_header, with_hashes, without_roots};
 use crate::embedded::keys;
 use crate::embedded::read::View;
 use crate::embedded::segments::Kind;
@@ -94,6 +94,12 @@ impl ChainDigest {
                 summary.proof = summary.proof.without(Proof::SENDERS).without(Proof::FORMS);
                 Cow::Owned(pack_header(&summary, &header))
             }
+            "txs" => {
+                let group = keys::place_of_group(key);
+                let whole = group
+                    .and_then(|(number, group)| with_hashes((self.chain, number, group), value));
+                Cow::Owned(whole.ok_or(broken)?)
+            }
             "traces" => Cow::Owned(without_roots(value).ok_or(broken)?),
             _ => Cow::Borrowed(value),
         };
@@ -114,7 +120,7 @@ impl ChainDigest {
 
 impl View {
     /// Left out, too: how many senders were checked, which depends on whether a block was met at the head or in
-    /// the past; and roots of traces, which are kept only where a node wrote traces in a form that is known. Counts are those of all wallets, whether they are stored or not.
+    /// the past; whether hashes of transactions are in their rows; and roots of traces, which are kept only where a node wrote traces in a form that is known. Counts are those of all wallets, whether they are stored or not.
     pub fn digest(&self, chain: ChainId) -> Result<B256, Error> {
         let mut digest = ChainDigest::new(self, chain)?;
         for (name, table) in self.tables.all() {

@@ -49,7 +49,7 @@ fn fill(
     for file in &manifest.tables {
         load(&store, from, file, progress)?;
     }
-    set_format(&store, manifest.store_format)?;
+    set_format(&store, manifest.store_format.min(ROWS_FORMAT))?;
     drop(store);
     // Opened as any other, which brings older rows up to this build's format.
     let store = Store::open(options, &|_| ())?;

@@ -12,7 +12,9 @@ use model::wallets::parties;
 
 use crate::block::{BlockHead, BlockSummary, VerifiedBlock};
 use crate::embedded::codec::Packed;
-use crate::embedded::codec::rows::{TxPacker, pack_frames, pack_header, pack_logs, unpack_logs};
+use crate::embedded::codec::rows::{
+    TxHash, TxPacker, pack_frames, pack_header, pack_logs, unpack_logs,
+};
 use crate::embedded::whole_tx::{below_root, leave_bloom_out, roots_to_keep, take_logs};
 
 pub struct PgBlock {
@@ -184,7 +186,8 @@ impl PgBlock {
         let of_logs = receipt.as_deref_mut().is_some_and(|r| leave_bloom_out(r, summary.proof));
         let logs = receipt.as_deref_mut().and_then(take_logs).unwrap_or_default();
         let mut packed = Vec::with_capacity(256);
-        packer.pack(index, tx, receipt.as_deref().map(|r| (r, of_logs)), &mut packed);
+        let with_bloom = receipt.as_deref().map(|r| (r, of_logs));
+        packer.pack((index, TxHash::Kept), tx, with_bloom, &mut packed);
         self.txs.push(tx_row(index, tx, receipt.as_deref(), packed));
         let standard = StandardLog::of(summary, index, tx.hash);
         for (place, log) in (0..).zip(logs) {

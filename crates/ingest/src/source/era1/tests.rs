@@ -3,10 +3,11 @@
 use std::io::Write;
 
 use model::raw::{Block, read_receipts};
+use model::rlp::put_list;
 
 use super::Era1Blocks;
 use crate::source::rlp::tests::{as_json, block, chain, encoded};
-use crate::verify::{encode_receipt, put_list};
+use crate::verify::encode_receipt;
 use testkit::SimChain;
 
 fn frame(data: &[u8]) -> Vec<u8> {

@@ -6,10 +6,11 @@ use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_rlp::Encodable;
 use alloy_trie::{EMPTY_ROOT_HASH, HashBuilder, KECCAK_EMPTY, Nibbles};
 use model::raw::{Header, Malformed};
+use model::rlp::put_list;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::verify::{encode_header, put_list};
+use crate::verify::encode_header;
 
 const EMPTY_UNCLES: &str = "0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347";
 /// SHA-256 of nothing: no requests.

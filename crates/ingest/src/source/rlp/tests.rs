@@ -1,12 +1,14 @@
 //! Blocks of a simulated chain, encoded and read back: what comes out is what its node says.
 
 use alloy_rlp::Encodable;
+use model::raw::tx_rlp::encode_signed;
 use model::raw::{Block, Tx, Withdrawal};
+use model::rlp::put_list;
 use serde_json::Value;
 use testkit::{SimChain, SimConfig};
 
 use super::RlpBlocks;
-use crate::verify::{encode_header, encode_signed, put_list};
+use crate::verify::encode_header;
 
 pub fn chain() -> SimChain {
     let config = SimConfig { txs_per_block: 12, withdrawals_per_block: 2, ..SimConfig::seeded(17) };

@@ -1,11 +1,13 @@
 //! The bytes of a row: header, transaction with receipt, logs, frames.
 //!
 //! What follows from the surroundings is left out by packing against a template; a receipt's bloom,
-//! which follows from its logs, is marked and made again when asked for.
+//! which follows from its logs, is marked and made again when asked for; a transaction's hash, which
+//! follows from its fields, is made again whenever the row is read.
 
 use alloy_primitives::B256;
 use model::chain::ChainId;
 use model::proof::Proof;
+use model::raw::tx_rlp::hash_of;
 use model::raw::{Frame, Header, Log, Receipt, Tx};
 
 use super::bytes::{take_byte, take_bytes};
@@ -89,6 +91,17 @@ const RECEIPT: u8 = 1;
 /// The bloom is left out: it is that of the logs.
 const RECEIPT_BLOOM_OF_LOGS: u8 = 2;
 
+/// Whether a transaction's hash is in its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TxHash {
+    Kept,
+    /// To be said only of one that was verified: it is the hash of the other fields.
+    LeftOut,
+}
+
+/// In the place of a hash that was left out, until it is made.
+const NOT_MADE: B256 = B256::ZERO;
+
 /// Packs and unpacks the transactions of one block: what they share with it is made once.
 pub struct TxPacker {
     template: Tx,
@@ -106,20 +119,22 @@ impl TxPacker {
         TxPacker { template }
     }
 
-    fn at(&mut self, index: u32) -> &Tx {
+    fn at(&mut self, index: u32, hash: Option<B256>) -> &Tx {
         self.template.transaction_index = Some(u64::from(index));
+        self.template.hash = hash;
         &self.template
     }
 
     /// `receipt` comes without logs; they are a row of their own.
     pub fn pack(
         &mut self,
-        index: u32,
+        (index, hash): (u32, TxHash),
         tx: &Tx,
         receipt: Option<(&Receipt, bool)>,
         out: &mut Vec<u8>,
     ) {
-        tx.pack_with(self.at(index), out);
+        let left_out = tx.hash.filter(|_| hash == TxHash::LeftOut);
+        tx.pack_with(self.at(index, left_out), out);
         match receipt {
             None => out.push(NO_RECEIPT),
             Some((receipt, bloom_of_logs)) => {
@@ -131,22 +146,55 @@ impl TxPacker {
 
     pub fn unpack(&mut self, index: u32, mut input: &[u8]) -> Option<TxRow> {
         let input = &mut input;
-        let tx = Tx::unpack_with(self.at(index), input)?;
+        let mut tx = Tx::unpack_with(self.at(index, Some(NOT_MADE)), input)?;
+        let hash = if tx.hash == Some(NOT_MADE) { TxHash::LeftOut } else { TxHash::Kept };
+        if hash == TxHash::LeftOut {
+            tx.hash = Some(hash_of(&tx)?);
+        }
         let mark = take_byte(input)?;
         let receipt = match mark {
             NO_RECEIPT => None,
             _ => Some(Receipt::unpack_with(&receipt_template(&tx), input)?),
         };
-        Some(TxRow { tx, receipt, bloom_of_logs: mark == RECEIPT_BLOOM_OF_LOGS })
+        Some(TxRow { tx, hash, receipt, bloom_of_logs: mark == RECEIPT_BLOOM_OF_LOGS })
     }
 }
 
 pub struct TxRow {
     pub tx: Tx,
+    /// As it was in the row.
+    pub hash: TxHash,
     /// Without logs.
     pub receipt: Option<Receipt>,
     /// The receipt's bloom is that of its logs and must be made from them.
     pub bloom_of_logs: bool,
+}
+
+/// A group of transactions as it would be if no hash were left out.
+pub fn with_hashes((chain, number, group): (ChainId, u64, u32), row: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = row;
+    let block = unpack_block_ref(number, &mut rest)?;
+    let mut out = Vec::with_capacity(row.len() + groups::GROUP as usize * 32);
+    out.extend_from_slice(row.strip_suffix(rest)?);
+    let mut packer = TxPacker::new(&block, chain);
+    let mut part = Vec::new();
+    let first = group.checked_mul(groups::GROUP)?;
+    for index in first.. {
+        if rest.is_empty() {
+            break;
+        }
+        let stored = groups::take(&mut rest)?;
+        let TxRow { tx, hash, receipt, bloom_of_logs } = packer.unpack(index, stored)?;
+        if hash == TxHash::Kept {
+            groups::put(&mut out, stored);
+            continue;
+        }
+        part.clear();
+        let receipt = receipt.as_ref().map(|receipt| (receipt, bloom_of_logs));
+        packer.pack((index, TxHash::Kept), &tx, receipt, &mut part);
+        groups::put(&mut out, &part);
+    }
+    Some(out)
 }
 
 /// The first log's number stands in front; the others count on from it.
@@ -220,4 +268,69 @@ pub fn without_roots(mut group: &[u8]) -> Option<Vec<u8>> {
 
 pub fn unpack_frames(mut input: &[u8]) -> Option<Vec<Frame>> {
     unpack_list(&mut input, Frame::unpack)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy_primitives::{Address, Bytes, U256};
+
+    use super::*;
+
+    fn tx(nonce: u64) -> Tx {
+        let mut tx = Tx {
+            kind: Some(0),
+            nonce: Some(nonce),
+            gas_price: Some(U256::from(7)),
+            gas: Some(21_000),
+            to: Some(Address::repeat_byte(3)),
+            value: Some(U256::from(5)),
+            input: Some(Bytes::from_static(b"input")),
+            v: Some(U256::from(37)),
+            r: Some(U256::from(11)),
+            s: Some(U256::from(12)),
+            ..Tx::default()
+        };
+        tx.hash = hash_of(&tx);
+        tx
+    }
+
+    #[test]
+    fn a_hash_that_is_left_out_is_made_again_and_digests_do_not_see_it() {
+        let block =
+            BlockRef { number: 9, hash: B256::repeat_byte(1), timestamp: 5, has_traces: false };
+        let (chain, group) = (ChainId(1), 2);
+        let first = group * groups::GROUP;
+        let rows = |hash: TxHash| {
+            let mut packer = TxPacker::new(&block, chain);
+            let mut row = Vec::new();
+            pack_block_ref(&block, &mut row);
+            for index in first..first + 3 {
+                let tx = tx(u64::from(index));
+                let receipt = Receipt { transaction_hash: tx.hash, ..Receipt::default() };
+                let mut part = Vec::new();
+                packer.pack((index, hash), &tx, Some((&receipt, false)), &mut part);
+                let read = packer.unpack(index, &part).unwrap();
+                assert_eq!((read.tx, read.hash), (tx, hash));
+                assert_eq!(read.receipt, Some(receipt));
+                groups::put(&mut row, &part);
+            }
+            row
+        };
+        let (kept, left_out) = (rows(TxHash::Kept), rows(TxHash::LeftOut));
+        assert_eq!(kept.len(), left_out.len() + 3 * 32);
+        let whole = |row: &[u8]| with_hashes((chain, 9, group), row);
+        assert_eq!(whole(&left_out), Some(kept.clone()));
+        assert_eq!(whole(&kept), Some(kept));
+        assert_eq!(whole(&left_out[..left_out.len() - 1]), None);
+    }
+
+    #[test]
+    fn a_transaction_whose_hash_cannot_be_made_is_no_row() {
+        let block = BlockRef { number: 9, hash: B256::ZERO, timestamp: 5, has_traces: false };
+        let mut packer = TxPacker::new(&block, ChainId(1));
+        let odd = Tx { kind: Some(99), hash: Some(B256::repeat_byte(7)), ..Tx::default() };
+        let mut part = Vec::new();
+        packer.pack((0, TxHash::LeftOut), &odd, None, &mut part);
+        assert!(packer.unpack(0, &part).is_none());
+    }
 }

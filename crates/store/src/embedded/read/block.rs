@@ -85,8 +85,9 @@ impl View {
         };
         let mut packer = TxPacker::new(&summary.block_ref(), chain);
         if let Some(body) = &mut body {
-            for (_, group) in body.rows(Kind::Txs)? {
-                let mut rest = group.as_ref();
+            for group in 0..groups::count(summary.tx_count) {
+                let row = body.group(Kind::Txs, group)?.ok_or(BROKEN_TXS)?;
+                let mut rest = row.as_ref();
                 unpack_block_ref(number, &mut rest).ok_or(BROKEN_TXS)?;
                 while !rest.is_empty() {
                     let index = block.txs.len() as u32;

@@ -12,7 +12,7 @@ use quick_cache::sync::Cache;
 
 use super::dictionary::Dictionary;
 use super::files::SegmentFiles;
-use super::kind::Kind;
+use super::frame_kind::FrameKind;
 use super::samples::Samples;
 use crate::Error;
 use crate::embedded::engine::{Snapshot, Table};
@@ -29,6 +29,9 @@ pub struct Bodies {
     /// Held by all views that were taken since a segment was last removed.
     readers: Mutex<Arc<()>>,
 }
+
+/// Of a chain, for every kind of frame that is written.
+pub type Dictionaries = [Option<Arc<Dictionary>>; FrameKind::WRITTEN.len()];
 
 #[derive(Clone)]
 pub struct FrameWeight;
@@ -73,12 +76,18 @@ impl Bodies {
     }
 
     /// Those that new bodies of a chain are packed with.
-    pub fn newest_dictionaries(&self, chain: ChainId) -> [Option<Arc<Dictionary>>; 3] {
+    pub fn newest_dictionaries(&self, chain: ChainId) -> Dictionaries {
         let known = self.dictionaries.read().unwrap_or_else(PoisonError::into_inner);
-        Kind::ALL.map(|kind| {
+        FrameKind::WRITTEN.map(|kind| {
             let mut newest_first = known.values().rev();
             newest_first.find(|it| (it.chain, it.kind) == (chain, kind)).cloned()
         })
+    }
+
+    /// Kinds of frames of which nothing was learned yet.
+    pub fn unlearned(dictionaries: &Dictionaries) -> impl Iterator<Item = FrameKind> {
+        let kinds = FrameKind::WRITTEN.into_iter().zip(dictionaries);
+        kinds.filter(|(_, dictionary)| dictionary.is_none()).map(|(kind, _)| kind)
     }
 
     pub fn next_dictionary_id(&self) -> u32 {

@@ -1,6 +1,7 @@
 //! The engine's row of a body: where it lies, and where in it each frame begins.
 
 use super::frame_hash::HASH_BYTES;
+use super::frame_kind::FrameKind;
 use super::kind::Kind;
 use crate::embedded::codec::{put_varint, take_byte, take_varint};
 
@@ -21,7 +22,7 @@ pub enum Place {
 /// One packed run of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRef {
-    pub kind: Kind,
+    pub kind: FrameKind,
     pub first_group: u32,
     pub groups: u32,
     pub packed_bytes: u32,
@@ -32,7 +33,7 @@ pub struct FrameRef {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodyRow {
     pub place: Place,
-    /// By kind; 0 where none was used.
+    /// By the leading kind of frames; 0 where none was used.
     pub dictionaries: [u32; 3],
     /// In the order in which they lie.
     pub frames: Vec<FrameRef>,
@@ -75,7 +76,7 @@ impl BodyRow {
         let count = take_varint(rest)?;
         let mut frames = Vec::with_capacity(usize::try_from(count).ok()?.min(rest.len()));
         for _ in 0..count {
-            let kind = Kind::of_code(take_byte(rest)?)?;
+            let kind = FrameKind::of_code(take_byte(rest)?)?;
             let (first_group, groups) = (small(rest)?, small(rest)?);
             let (packed_bytes, bytes) = (small(rest)?, small(rest)?);
             if u64::from(bytes) > FRAME_BYTES_MAX || first_group.checked_add(groups).is_none() {
@@ -95,7 +96,7 @@ impl BodyRow {
 
     /// The frame that holds a group, and where in the body it begins.
     pub fn frame_of(&self, kind: Kind, group: u32) -> Option<(&FrameRef, u64)> {
-        self.placed().find(|(frame, _)| frame.kind == kind && frame.holds(group))
+        self.placed().find(|(frame, _)| frame.kind.has(kind) && frame.holds(group))
     }
 
     /// Every frame, and where in the body it begins.
@@ -137,8 +138,8 @@ mod tests {
             packed_bytes,
             bytes: 900,
         };
-        let frames =
-            vec![frame(Kind::Txs, 0, 5), frame(Kind::Txs, 3, 300), frame(Kind::Logs, 0, 7)];
+        let [txs, logs] = [Kind::Txs, Kind::Logs].map(FrameKind::Of);
+        let frames = vec![frame(txs, 0, 5), frame(txs, 3, 300), frame(logs, 0, 7)];
         BodyRow { place, dictionaries: [0, 7, 300], frames }
     }
 
@@ -161,6 +162,11 @@ mod tests {
             [Some(0), Some(0), Some(13), Some(13), None]
         );
         assert_eq!((start(Kind::Logs, 1), start(Kind::Traces, 0)), (Some(321), None));
+        let mut together = inline;
+        together.frames.iter_mut().for_each(|frame| frame.kind = FrameKind::TxsAndLogs);
+        let start = |kind, group| together.frame_of(kind, group).map(|(_, start)| start);
+        assert_eq!([Kind::Txs, Kind::Logs].map(|kind| start(kind, 4)), [Some(13), Some(13)]);
+        assert_eq!(start(Kind::Traces, 4), None);
     }
 
     proptest! {

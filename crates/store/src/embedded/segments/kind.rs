@@ -1,6 +1,5 @@
 //! The three kinds of rows that a block's body has.
 
-/// Each is packed by itself: most questions need one of them only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Transactions and their receipts without logs.

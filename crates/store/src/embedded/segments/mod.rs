@@ -15,6 +15,7 @@ mod check;
 mod dictionary;
 mod files;
 mod frame_hash;
+mod frame_kind;
 mod freeze;
 mod kind;
 mod pack;
@@ -24,7 +25,7 @@ mod samples;
 mod segment_row;
 mod writer;
 
-pub use bodies::Bodies;
+pub use bodies::{Bodies, Dictionaries};
 pub use body_row::Place;
 pub use change::SegmentChange;
 pub use check::check_files;

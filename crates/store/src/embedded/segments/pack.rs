@@ -1,18 +1,19 @@
 //! Groups of rows to frames, and back.
 //!
-//! A frame holds neighbouring groups, each with its length in front; nothing stands for a group that has no
-//! row. Larger frames pack better and cost more to read one row of; `bench packing` measures both
+//! A frame holds neighbouring groups: for each group its rows, each with its length in front; nothing stands for a row
+//! that there is not. Larger frames pack better and cost more to read one row of; `bench packing` measures both
 //! (docs/adr/0012).
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use model::chain::ChainId;
 use zstd::zstd_safe::{CCtx, DCtx, compress_bound};
 
+use super::bodies::Dictionaries;
 use super::body_row::{BodyRow, FrameRef, Place};
 use super::dictionary::Dictionary;
 use super::frame_hash::{FrameOf, frame_hash};
+use super::frame_kind::FrameKind;
 use super::kind::Kind;
 use crate::embedded::codec::{put_counted, take_counted};
 
@@ -22,6 +23,19 @@ pub const LEVEL: i32 = 1;
 
 /// The groups of a block that have a row, rising, by kind.
 pub type BodyGroups = [Vec<(u32, Vec<u8>)>; 3];
+
+/// The groups that have a row of this sort of frame, rising, each with all its rows; an empty one stands for none.
+pub fn by_group(kind: FrameKind, groups: &BodyGroups) -> impl Iterator<Item = (u32, Vec<&[u8]>)> {
+    let mut rows: Vec<_> = kind.kinds().map(|kind| kind.of(groups).iter().peekable()).collect();
+    std::iter::from_fn(move || {
+        let next = rows.iter_mut().filter_map(|rows| rows.peek().map(|(group, _)| *group)).min()?;
+        let of_next = rows.iter_mut().map(|rows| {
+            let row = rows.next_if(|(group, _)| *group == next);
+            row.map_or(&[] as &[u8], |(_, row)| row.as_slice())
+        });
+        Some((next, of_next.collect()))
+    })
+}
 
 /// A block's body as it is written.
 pub struct PackedBody {
@@ -41,22 +55,23 @@ impl PackedBody {
     pub fn pack(
         (chain, number): (ChainId, u64),
         groups: &BodyGroups,
-        dictionaries: &[Option<Arc<Dictionary>>; 3],
+        dictionaries: &Dictionaries,
     ) -> Self {
         let mut body = PackedBody { dictionaries: [0; 3], frames: Vec::new(), bytes: Vec::new() };
-        for kind in Kind::ALL {
-            let dictionary = kind.of(dictionaries).as_deref();
+        for (kind, dictionary) in FrameKind::WRITTEN.into_iter().zip(dictionaries) {
+            let dictionary = dictionary.as_deref();
             let id = dictionary.map_or(0, |dictionary| dictionary.id);
             let of = FrameOf { chain, number, dictionary: id };
             let mut raw = Vec::with_capacity(2 * FRAME_BYTES);
             let mut first_group = None;
             let mut last = 0;
-            for (group, row) in kind.of(groups) {
-                let first = *first_group.get_or_insert(*group);
+            for (group, rows) in by_group(kind, groups) {
+                let first = *first_group.get_or_insert(group);
                 let empty_between = if raw.is_empty() { 0 } else { group - last - 1 };
-                (0..empty_between).for_each(|_| put_counted(&mut raw, &[]));
-                put_counted(&mut raw, row);
-                last = *group;
+                let empty_rows = empty_between as usize * rows.len();
+                (0..empty_rows).for_each(|_| put_counted(&mut raw, &[]));
+                rows.into_iter().for_each(|row| put_counted(&mut raw, row));
+                last = group;
                 if raw.len() >= FRAME_BYTES {
                     body.add((of, kind), (first, last), &raw, dictionary);
                     raw.clear();
@@ -66,14 +81,14 @@ impl PackedBody {
             if let Some(first) = first_group {
                 body.add((of, kind), (first, last), &raw, dictionary);
             }
-            *kind.of_mut(&mut body.dictionaries) = id;
+            *kind.lead().of_mut(&mut body.dictionaries) = id;
         }
         body
     }
 
     fn add(
         &mut self,
-        (of, kind): (FrameOf, Kind),
+        (of, kind): (FrameOf, FrameKind),
         (first_group, last): (u32, u32),
         raw: &[u8],
         dictionary: Option<&Dictionary>,
@@ -142,35 +157,44 @@ pub fn unpack_frame(
     })
 }
 
-/// The groups of an unpacked frame that have a row; an error in place of one that cannot be read.
+/// The groups of an unpacked frame that have a row of this kind; an error in place of one that cannot be read.
 pub fn rows_of_frame<'a>(
     frame: &FrameRef,
     mut raw: &'a [u8],
+    wanted: Kind,
 ) -> impl Iterator<Item = Option<(u32, &'a [u8])>> {
     let groups = frame.first_group..frame.first_group.saturating_add(frame.groups);
-    let rows = groups.map(move |group| take_counted(&mut raw).map(|row| (group, row)));
-    rows.filter(|row| row.is_none_or(|(_, row)| !row.is_empty()))
+    let kinds = frame.kind.kinds();
+    let rows = groups.flat_map(move |group| kinds.clone().map(move |kind| (group, kind)));
+    let rows = rows.map(move |(group, kind)| Some((group, kind, take_counted(&mut raw)?)));
+    let is_wanted = move |(_, kind, row): &(u32, Kind, &[u8])| *kind == wanted && !row.is_empty();
+    rows.filter(move |row| row.as_ref().is_none_or(is_wanted))
+        .map(|row| row.map(|(group, _, row)| (group, row)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
 
     const OF: (ChainId, u64) = (ChainId(1), 77);
 
-    fn again(body: &PackedBody, dictionaries: &[Option<Arc<Dictionary>>; 3]) -> BodyGroups {
+    fn again(body: &PackedBody, dictionary: Option<&Dictionary>) -> BodyGroups {
         let mut groups = BodyGroups::default();
         for (frame, start) in body.row(Place::Inline).placed() {
             let stored = &body.bytes[start as usize..][..frame.stored_bytes() as usize];
             let (hash, packed) = stored.split_at(8);
-            let dictionary = *frame.kind.of(&body.dictionaries);
-            let of = FrameOf { chain: OF.0, number: OF.1, dictionary };
+            let id = *frame.kind.lead().of(&body.dictionaries);
+            let of = FrameOf { chain: OF.0, number: OF.1, dictionary: id };
             assert_eq!(hash, frame_hash(of, frame, packed));
-            let raw = unpack_frame(frame, packed, frame.kind.of(dictionaries).as_deref()).unwrap();
-            let rows = rows_of_frame(frame, &raw).map(|row| row.unwrap());
-            frame.kind.of_mut(&mut groups).extend(rows.map(|(group, row)| (group, row.to_vec())));
+            let raw = unpack_frame(frame, packed, dictionary.filter(|it| it.id == id)).unwrap();
+            for kind in frame.kind.kinds() {
+                let rows = rows_of_frame(frame, &raw, kind).map(|row| row.unwrap());
+                kind.of_mut(&mut groups).extend(rows.map(|(group, row)| (group, row.to_vec())));
+            }
         }
         groups
     }
@@ -189,15 +213,14 @@ mod tests {
     fn groups_come_back_with_and_without_a_dictionary_and_with_it_they_are_smaller() {
         let all: Vec<u32> = (0..40).collect();
         let groups = [rows(1, &all, 2000), rows(2, &[3, 4, 9, 30], 9000), rows(3, &[39], 10)];
-        let none = [None, None, None];
+        let none = [None, None];
         let plain = PackedBody::pack(OF, &groups, &none);
-        assert_eq!(again(&plain, &none), groups);
+        assert_eq!(again(&plain, None), groups);
         assert!(plain.frames.len() > 5, "{:?}", plain.frames);
         let common = [groups[0][0].1.clone(), groups[0][1].1.clone()].concat();
-        let dictionary = Dictionary::new(9, (OF.0, Kind::Txs), &common);
-        let with = [Some(Arc::new(dictionary)), None, None];
-        let small = PackedBody::pack(OF, &groups, &with);
-        assert_eq!((again(&small, &with), small.dictionaries), (groups, [9, 0, 0]));
+        let dictionary = Arc::new(Dictionary::new(9, (OF.0, FrameKind::TxsAndLogs), &common));
+        let small = PackedBody::pack(OF, &groups, &[Some(dictionary.clone()), None]);
+        assert_eq!((again(&small, Some(&dictionary)), small.dictionaries), (groups, [9, 0, 0]));
         assert!(small.bytes.len() < plain.bytes.len());
         let nothing = PackedBody::pack(OF, &BodyGroups::default(), &none);
         assert!(nothing.is_empty() && nothing.bytes.is_empty());
@@ -210,9 +233,9 @@ mod tests {
             apart in 1u32..5,
         ) {
             let groups: Vec<(u32, Vec<u8>)> = (0u32..).step_by(apart as usize).zip(txs).collect();
-            let groups = [groups.clone(), groups, Vec::new()];
-            let none = [None, None, None];
-            prop_assert_eq!(again(&PackedBody::pack(OF, &groups, &none), &none), groups);
+            let fewer = groups.iter().filter(|(group, _)| group % 3 > 0).cloned().collect();
+            let groups = [groups.clone(), fewer, groups];
+            prop_assert_eq!(again(&PackedBody::pack(OF, &groups, &[None, None]), None), groups);
         }
 
         #[test]
@@ -221,9 +244,10 @@ mod tests {
             bytes in 0u32..5000,
         ) {
             let packed_bytes = packed.len() as u32;
-            let frame = FrameRef { kind: Kind::Txs, first_group: 1, groups: 4, packed_bytes, bytes };
+            let kind = FrameKind::TxsAndLogs;
+            let frame = FrameRef { kind, first_group: 1, groups: 4, packed_bytes, bytes };
             if let Some(raw) = unpack_frame(&frame, &packed, None) {
-                let _ = rows_of_frame(&frame, &raw).count();
+                let _ = rows_of_frame(&frame, &raw, Kind::Logs).count();
             }
         }
     }

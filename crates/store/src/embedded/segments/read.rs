@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use model::chain::ChainId;
 
+use super::bodies::Dictionaries;
 use super::body_row::{BodyRow, FrameRef, Place};
 use super::frame_hash::{FrameOf, HASH_BYTES, frame_hash};
 use super::kind::Kind;
@@ -15,7 +16,7 @@ use crate::embedded::read::View;
 
 const BROKEN: Error = Error::Broken { what: "body of a block" };
 
-/// The body of one block; remembers the last frame of each kind.
+/// The body of one block; remembers the last frame of each sort.
 pub struct BodyReader<'a> {
     view: &'a View,
     chain: ChainId,
@@ -71,7 +72,7 @@ impl<'a> BodyReader<'a> {
         place: (ChainId, u64),
         groups: &BodyGroups,
     ) -> Result<Option<Self>, Error> {
-        let body = PackedBody::pack(place, groups, &[None, None, None]);
+        let body = PackedBody::pack(place, groups, &Dictionaries::default());
         if body.is_empty() {
             return Ok(None);
         }
@@ -87,11 +88,11 @@ impl<'a> BodyReader<'a> {
     pub fn group(&mut self, kind: Kind, group: u32) -> Result<Option<Bytes>, Error> {
         let Some((frame, start)) = self.row.frame_of(kind, group) else { return Ok(None) };
         let (frame, start) = (*frame, start);
-        let raw = match kind.of(&self.last) {
+        let raw = match frame.kind.lead().of(&self.last) {
             Some((known, raw)) if *known == frame => raw.clone(),
             _ => self.unpacked(&frame, start)?,
         };
-        let rows = rows_of_frame(&frame, &raw);
+        let rows = rows_of_frame(&frame, &raw, kind);
         let mut found = None;
         for row in rows {
             let (at, row) = row.ok_or(BROKEN)?;
@@ -100,16 +101,16 @@ impl<'a> BodyReader<'a> {
                 break;
             }
         }
-        *kind.of_mut(&mut self.last) = Some((frame, raw));
+        *frame.kind.lead().of_mut(&mut self.last) = Some((frame, raw));
         Ok(found)
     }
 
     /// All rows of a kind.
     pub fn rows(&self, kind: Kind) -> Result<Vec<KeyAndRow>, Error> {
         let mut all = Vec::new();
-        for (frame, start) in self.row.placed().filter(|(frame, _)| frame.kind == kind) {
+        for (frame, start) in self.row.placed().filter(|(frame, _)| frame.kind.has(kind)) {
             let raw = self.unpacked(frame, start)?;
-            for row in rows_of_frame(frame, &raw) {
+            for row in rows_of_frame(frame, &raw, kind) {
                 let (group, row) = row.ok_or(BROKEN)?;
                 all.push((keys::in_block(self.chain, self.number, group), raw.slice_ref(row)));
             }
@@ -131,7 +132,7 @@ impl<'a> BodyReader<'a> {
     }
 
     fn of(&self, frame: &FrameRef) -> FrameOf {
-        let dictionary = *frame.kind.of(&self.row.dictionaries);
+        let dictionary = *frame.kind.lead().of(&self.row.dictionaries);
         FrameOf { chain: self.chain, number: self.number, dictionary }
     }
 
@@ -145,7 +146,7 @@ impl<'a> BodyReader<'a> {
             return Ok(known);
         }
         let packed = self.stored_frame(frame, start)?;
-        let id = *frame.kind.of(&self.row.dictionaries);
+        let id = *frame.kind.lead().of(&self.row.dictionaries);
         let dictionary = self.view.bodies.dictionary(id);
         if id != 0 && dictionary.is_none() {
             return Err(Error::Broken { what: "dictionary" });

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use alloy_primitives::map::HashSet;
 use model::chain::ChainId;
 
-use super::kind::Kind;
-use super::pack::BodyGroups;
+use super::frame_kind::FrameKind;
+use super::pack::{BodyGroups, by_group};
 
 /// Of one kind. More makes training longer and dictionaries hardly better.
 const SAMPLE_BYTES: usize = 2 << 20;
@@ -20,9 +20,9 @@ pub struct Samples {
 
 #[derive(Default)]
 struct State {
-    taken: HashMap<(ChainId, Kind), Sample>,
+    taken: HashMap<(ChainId, FrameKind), Sample>,
     /// Once is enough: a chain whose rows cannot be learned from is left alone.
-    done: HashSet<(ChainId, Kind)>,
+    done: HashSet<(ChainId, FrameKind)>,
 }
 
 #[derive(Default)]
@@ -33,27 +33,33 @@ pub struct Sample {
 
 impl Samples {
     /// `kinds` are those that have no dictionary.
-    pub fn add(&self, chain: ChainId, kinds: impl IntoIterator<Item = Kind>, groups: &BodyGroups) {
+    pub fn add(
+        &self,
+        chain: ChainId,
+        kinds: impl IntoIterator<Item = FrameKind>,
+        groups: &BodyGroups,
+    ) {
         for kind in kinds {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             if state.done.contains(&(chain, kind)) {
                 continue;
             }
             let sample = state.taken.entry((chain, kind)).or_default();
-            for (_, row) in kind.of(groups) {
+            for (_, rows) in by_group(kind, groups) {
                 if sample.bytes < SAMPLE_BYTES {
+                    let row = rows.concat();
                     sample.bytes += row.len();
-                    sample.rows.push(row.clone());
+                    sample.rows.push(row);
                 }
             }
         }
     }
 
     /// Samples that are large enough; each is given once.
-    pub fn take_full(&self, chain: ChainId) -> Vec<(Kind, Sample)> {
+    pub fn take_full(&self, chain: ChainId) -> Vec<(FrameKind, Sample)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut full = Vec::new();
-        for kind in Kind::ALL {
+        for kind in FrameKind::WRITTEN {
             let is_full = |sample: &Sample| sample.bytes >= SAMPLE_BYTES;
             if state.taken.get(&(chain, kind)).is_some_and(is_full) {
                 full.extend(state.taken.remove(&(chain, kind)).map(|sample| (kind, sample)));

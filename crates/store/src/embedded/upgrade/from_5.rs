@@ -16,7 +16,7 @@ use crate::embedded::counts::Count;
 use crate::embedded::engine::{Durability, Op, Slice, Snapshot, Table};
 use crate::embedded::keys;
 use crate::embedded::open_db::OpenDb;
-use crate::embedded::segments::{Dictionary, Kind, PackedBody, SegmentChange, train};
+use crate::embedded::segments::{Bodies, Dictionary, PackedBody, SegmentChange, train};
 
 pub const BLOCKS_AT_ONCE: usize = 1024;
 const COUNTS_AT_ONCE: usize = 20_000;
@@ -130,8 +130,7 @@ fn train_all(upgrade: &Upgrade) -> Result<(), Error> {
         for number in sampled(&snapshot, &open.tables.headers, chain)? {
             let groups = groups_of(&snapshot, &open.tables, (chain, number))?;
             let known = open.bodies.newest_dictionaries(chain);
-            let unknown = Kind::ALL.into_iter().filter(|kind| kind.of(&known).is_none());
-            open.bodies.samples.add(chain, unknown, &groups);
+            open.bodies.samples.add(chain, Bodies::unlearned(&known), &groups);
         }
         for (kind, sample) in open.bodies.samples.take_full(chain) {
             let Some(bytes) = train(&sample) else { continue };

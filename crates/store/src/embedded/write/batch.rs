@@ -21,7 +21,7 @@ use crate::embedded::open::Store;
 use crate::embedded::open_db::{ChainAt, OpenDb};
 use crate::embedded::read::View;
 use crate::embedded::runs::RunBuilder;
-use crate::embedded::segments::{PackedBody, Place, SegmentChange};
+use crate::embedded::segments::{Dictionaries, PackedBody, Place, SegmentChange};
 use crate::embedded::tables::Tables;
 use crate::embedded::wallet_changes::ChangedPlaces;
 use crate::generations::{Fingerprint, Generations};
@@ -156,7 +156,7 @@ impl<'a> Batch<'a> {
     }
 
     fn put_block(&mut self, mut block: PackedBlock) {
-        block.pack(self.chain, &[None, None, None]);
+        block.pack(self.chain, &Dictionaries::default());
         let (chain, number) = (self.chain, block.head.number);
         let t = self.tables.clone();
         if block.head.is_untraced() {

@@ -1,7 +1,5 @@
 //! A block as rows. Pure: the same block gives the same rows, for writing and for removing.
 
-use std::sync::Arc;
-
 use alloy_primitives::Address;
 use model::chain::ChainId;
 use model::facts::Facts;
@@ -11,10 +9,12 @@ use model::wallets::{Parties, parties};
 
 use crate::block::{BlockHead, BlockSummary, VerifiedBlock};
 use crate::embedded::codec::groups::{self, GROUP};
-use crate::embedded::codec::rows::{TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs};
+use crate::embedded::codec::rows::{
+    TxHash, TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs,
+};
 use crate::embedded::keys;
 use crate::embedded::log_words::{self, LogWord};
-use crate::embedded::segments::{BodyGroups, Dictionary, PackedBody};
+use crate::embedded::segments::{BodyGroups, Dictionaries, PackedBody};
 use crate::embedded::whole_tx::{below_root, leave_bloom_out, roots_to_keep, take_logs};
 
 /// A block ready to be written or removed.
@@ -107,7 +107,7 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PackedBlock {
 
 impl PackedBlock {
     /// Packs the body, which needs no other block: many workers do it at once.
-    pub fn pack(&mut self, chain: ChainId, dictionaries: &[Option<Arc<Dictionary>>; 3]) {
+    pub fn pack(&mut self, chain: ChainId, dictionaries: &Dictionaries) {
         if self.rows.body.is_none() {
             let groups = std::mem::take(&mut self.rows.groups);
             let body = PackedBody::pack((chain, self.head.number), &groups, dictionaries);
@@ -139,6 +139,8 @@ impl BlockRows {
         pack_block_ref(&summary.block_ref(), &mut txs);
         let (mut logs, mut traces) = (OptionalGroup::default(), OptionalGroup::default());
         let mut part = Vec::with_capacity(1024);
+        let is_proven = summary.proof.has(Proof::TRANSACTIONS);
+        let hash = if is_proven { TxHash::LeftOut } else { TxHash::Kept };
         let first = group * GROUP;
         for (index, tx) in (first..).zip(block.txs.iter().skip(first as usize)).take(GROUP as usize)
         {
@@ -152,7 +154,8 @@ impl BlockRows {
             let of_logs_words = own_logs.iter().flatten().flat_map(log_words::of_log);
             words.extend(of_logs_words.map(|word| (word, group)));
             part.clear();
-            packer.pack(index, tx, receipt.as_deref().map(|r| (r, of_logs)), &mut part);
+            let receipt = receipt.as_deref().map(|r| (r, of_logs));
+            packer.pack((index, hash), tx, receipt, &mut part);
             groups::put(&mut txs, &part);
             logs.add(|out| {
                 if let Some(logs) = &own_logs {

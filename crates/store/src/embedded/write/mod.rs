@@ -28,7 +28,7 @@ pub use runs_again::runs_again;
 use super::engine::Durability;
 use super::open::Store;
 use super::read::View;
-use super::segments::{Dictionary, FREEZE_EVERY_BLOCKS, Kind, train};
+use super::segments::{Bodies, Dictionary, FREEZE_EVERY_BLOCKS, train};
 use crate::Error;
 use crate::block::VerifiedBlock;
 use crate::change::{ChangeOf, Committed};
@@ -66,8 +66,8 @@ impl Store {
         let mut block = prepare(chain, block);
         let Ok(open) = self.inner.database() else { return block };
         let dictionaries = open.bodies.newest_dictionaries(chain);
-        let unknown = Kind::ALL.into_iter().filter(|kind| kind.of(&dictionaries).is_none());
-        open.bodies.samples.add(chain, unknown, &block.rows.groups);
+        let unlearned = Bodies::unlearned(&dictionaries);
+        open.bodies.samples.add(chain, unlearned, &block.rows.groups);
         block.pack(chain, &dictionaries);
         block
     }

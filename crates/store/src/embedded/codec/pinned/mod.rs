@@ -13,8 +13,8 @@ use model::token::{Source, Token};
 
 use super::object::PackedObject;
 use super::rows::{
-    TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs, unpack_block_ref, unpack_frames,
-    unpack_header, unpack_logs,
+    TxHash, TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs, unpack_block_ref,
+    unpack_frames, unpack_header, unpack_logs,
 };
 use super::trade::{pack_trades, unpack_trades};
 use super::{Packed, pack_coverage, pool, pool_change, unpack_coverage};
@@ -92,7 +92,7 @@ fn the_rows_of_a_block_have_the_bytes_they_always_had() {
     for (name, receipt) in
         [("none", None), ("bloom", Some((&receipt, false))), ("no_bloom", Some((&receipt, true)))]
     {
-        let bytes = packed(|out| packer.pack(0, &block.txs[0], receipt, out));
+        let bytes = packed(|out| packer.pack((0, TxHash::Kept), &block.txs[0], receipt, out));
         assert_pinned(&format!("row.tx.{name}"), &bytes);
         let row = packer.unpack(0, &bytes).unwrap();
         assert_eq!((&row.tx, row.receipt.as_ref()), (&block.txs[0], receipt.map(|(it, _)| it)));

@@ -2,9 +2,9 @@
 
 use alloy_primitives::{B256, U256, keccak256};
 use alloy_rlp::Encodable;
-use model::raw::Tx;
 
-use super::rlp::{EMPTY, put_bytes, put_list, put_to, put_uint};
+use super::Tx;
+use crate::rlp::{EMPTY, put_bytes, put_list, put_to, put_uint};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
@@ -16,6 +16,13 @@ enum Part {
 /// The enveloped form with signature; `None` for types and shapes we do not model.
 pub fn encode_signed(tx: &Tx, out: &mut Vec<u8>) -> Option<()> {
     encode(tx, Part::Signed, out)
+}
+
+/// Its hash, made from its fields.
+pub fn hash_of(tx: &Tx) -> Option<B256> {
+    let mut out = Vec::with_capacity(256);
+    encode_signed(tx, &mut out)?;
+    Some(keccak256(&out))
 }
 
 /// The digest that the sender signed.
