@@ -17,7 +17,7 @@ use fjall::{
 };
 use zstd::zstd_safe::{CCtx, CDict, compress_bound};
 
-use crate::packing::{Rows, recorded};
+use crate::packing::{Recorded, Rows, recorded};
 use crate::say;
 
 /// Blocks of one commit, as ingest fills history.
@@ -51,7 +51,8 @@ struct Cost {
 
 /// Below `folder`, which should be on the disk that is meant.
 pub fn run(folder: &Path, blocks: u64) -> Result<()> {
-    let Some((measured, training, txs_of_all)) = recorded()? else { return Ok(()) };
+    let Some(Recorded { measured, training, txs: txs_of_all }) = recorded()? else { return Ok(()) };
+    let (measured, training) = (measured.by_kind, training.by_kind);
     let per_round = measured.first().map_or(1, Vec::len) as f64;
     let txs = txs_of_all as f64 / per_round * blocks as f64;
     say(&format!(

@@ -22,16 +22,15 @@ const ROUNDS: usize = 5;
 pub type Rows = Vec<Vec<Vec<u8>>>;
 
 pub fn run() -> Result<()> {
-    let Some((measured, training, txs)) = recorded()? else { return Ok(()) };
+    let Some(Recorded { measured, training, txs }) = recorded()? else { return Ok(()) };
     say(&format!(
         "packing: {txs} transactions of neighbouring blocks, dictionaries of others; best of {ROUNDS}"
     ))?;
     for (kind, name) in KINDS.iter().enumerate() {
-        let (rows, others) =
-            (measured.get(kind).context(*name)?, training.get(kind).context(*name)?);
-        measure(name, rows, others, txs)?;
+        let of = |rows: &RecordedRows| rows.by_kind.get(kind).cloned().context(*name);
+        measure(name, &of(&measured)?, &of(&training)?, txs)?;
     }
-    Ok(())
+    measure("txs and logs", &measured.txs_and_logs, &training.txs_and_logs, txs)
 }
 
 fn measure(name: &str, rows: &Rows, training: &Rows, txs: usize) -> Result<()> {
@@ -157,8 +156,21 @@ fn pack(frames: &[Vec<u8>], dictionary: Option<&[u8]>, level: i32) -> Result<Cos
     Ok(cost)
 }
 
-/// Rows of neighbouring blocks and of others, by kind, and how many transactions the first have.
-pub type Recorded = ([Rows; 3], [Rows; 3], usize);
+#[derive(Default)]
+pub struct RecordedRows {
+    /// Transactions, logs, traces.
+    pub by_kind: [Rows; 3],
+    pub txs_and_logs: Rows,
+}
+
+pub struct Recorded {
+    /// Of neighbouring blocks.
+    pub measured: RecordedRows,
+    /// Of others.
+    pub training: RecordedRows,
+    /// How many transactions the first have.
+    pub txs: usize,
+}
 
 /// None where there are no recorded blocks.
 pub fn recorded() -> Result<Option<Recorded>> {
@@ -170,12 +182,12 @@ pub fn recorded() -> Result<Option<Recorded>> {
     let chain = ChainTable::builtin()?.find("eth").context("eth")?.id;
     let (measured, txs) = rows(&folder, chain, "contig-")?;
     let (training, _) = rows(&folder, chain, "single")?;
-    Ok(Some((measured, training, txs)))
+    Ok(Some(Recorded { measured, training, txs }))
 }
 
-/// The rows of all blocks in folders of that name, by kind, and how many transactions there are.
-fn rows(folder: &Path, chain: ChainId, name: &str) -> Result<([Rows; 3], usize)> {
-    let mut rows: [Rows; 3] = Default::default();
+/// The rows of all blocks in folders of that name, and how many transactions there are.
+fn rows(folder: &Path, chain: ChainId, name: &str) -> Result<(RecordedRows, usize)> {
+    let mut rows = RecordedRows::default();
     let mut txs = 0;
     for path in files(folder, name)? {
         let block = read(&path)?;
@@ -186,9 +198,10 @@ fn rows(folder: &Path, chain: ChainId, name: &str) -> Result<([Rows; 3], usize)>
         }
         let facts = model::facts::Facts::default();
         let of_block = store::body_rows(chain, VerifiedBlock { block, proof, facts });
-        for (all, some) in rows.iter_mut().zip(of_block) {
+        for (all, some) in rows.by_kind.iter_mut().zip(of_block.by_kind) {
             all.push(some);
         }
+        rows.txs_and_logs.push(of_block.txs_and_logs);
     }
     Ok((rows, txs))
 }

@@ -48,7 +48,7 @@ pub use copy::{Copied, CopiedChain, CopiedStreams, CopyPart, CopyProgress};
 pub use coverage::Coverage;
 pub use disk_room::DiskRoom;
 #[doc(hidden)]
-pub use embedded::body_rows;
+pub use embedded::{BodyRows, body_rows};
 pub use error::Error;
 pub use follower::Follower;
 pub use generations::{Building, Decoded, Fingerprint, Generations, StopFn};

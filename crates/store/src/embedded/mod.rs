@@ -54,4 +54,4 @@ pub use open::Store;
 pub use read::View;
 pub use repair::repair;
 pub use restore::restore;
-pub use write::{PackedBlock, body_groups, body_rows};
+pub use write::{BodyRows, PackedBlock, body_groups, body_rows};

@@ -4,8 +4,8 @@ use super::kind::Kind;
 
 const TXS_AND_LOGS: u8 = 3;
 
-/// Logs repeat much of their transactions: addresses, amounts, words of the input. In one frame with them they take half the
-/// bytes (docs/adr/0019). Traces stand alone: most questions do not need them, and they are the largest.
+/// Logs repeat much of their transactions (addresses, amounts, words of the input), and in one frame with them that is packed
+/// away (docs/adr/0019). Traces stand alone: most questions do not need them, and they are the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameKind {
     /// Rows of one kind. Before format 7 those of transactions and of logs, too.

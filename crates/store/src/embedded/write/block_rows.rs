@@ -14,7 +14,7 @@ use crate::embedded::codec::rows::{
 };
 use crate::embedded::keys;
 use crate::embedded::log_words::{self, LogWord};
-use crate::embedded::segments::{BodyGroups, Dictionaries, PackedBody};
+use crate::embedded::segments::{BodyGroups, Dictionaries, FrameKind, PackedBody, by_group};
 use crate::embedded::whole_tx::{below_root, leave_bloom_out, roots_to_keep, take_logs};
 
 /// A block ready to be written or removed.
@@ -121,10 +121,20 @@ pub fn body_groups(chain: ChainId, verified: VerifiedBlock) -> BodyGroups {
     prepare(chain, verified).rows.groups
 }
 
-/// The rows of a block's body by kind, before they are packed. For measuring.
-pub fn body_rows(chain: ChainId, verified: VerifiedBlock) -> [Vec<Vec<u8>>; 3] {
+/// The rows of a block's body before they are packed. For measuring.
+pub struct BodyRows {
+    /// Transactions, logs, traces.
+    pub by_kind: [Vec<Vec<u8>>; 3],
+    /// Transactions with their logs, as they lie in frames.
+    pub txs_and_logs: Vec<Vec<u8>>,
+}
+
+pub fn body_rows(chain: ChainId, verified: VerifiedBlock) -> BodyRows {
     let groups = prepare(chain, verified).rows.groups;
-    groups.map(|rows| rows.into_iter().map(|(_, row)| row).collect())
+    let together = by_group(FrameKind::TxsAndLogs, &groups);
+    let txs_and_logs = together.map(|(_, rows)| rows.concat()).collect();
+    let by_kind = groups.map(|rows| rows.into_iter().map(|(_, row)| row).collect());
+    BodyRows { by_kind, txs_and_logs }
 }
 
 impl BlockRows {

@@ -20,7 +20,7 @@ mod sweep_indexes;
 use model::chain::ChainId;
 use model::facts::Facts;
 
-pub use block_rows::{PackedBlock, body_groups, body_rows, prepare};
+pub use block_rows::{BodyRows, PackedBlock, body_groups, body_rows, prepare};
 pub use fold::WAITING_FOLDS_MAX;
 pub use index_rows::BlockIndex;
 pub use runs_again::runs_again;
