@@ -1,4 +1,5 @@
-//! (e) From a block's birth at the node to its rows in an answer.
+//! (e) From a block's birth at the node to its rows in an answer: while nothing else happens, and while the history of
+//! another chain is filled as fast as it goes.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -6,13 +7,22 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use testkit::{SimConfig, SimNode, shared, write};
 
-use crate::ingest_rate::wait_until;
+use crate::ingest_rate::{blocks_stored, generator, wait_until};
 use crate::process::{KEY, serve};
 use crate::say;
 
 const HISTORY: usize = 50;
 
-pub async fn run(headwater: &Path, blocks: usize) -> Result<()> {
+/// `filled` is the rig's generator, and the folder of a chain that it made.
+pub async fn run(headwater: &Path, blocks: usize, filled: Option<(&Path, &Path)>) -> Result<()> {
+    follow(headwater, blocks, None).await?;
+    let Some((program, chain)) = filled else { return Ok(()) };
+    let (node, _generator) = generator(program, chain).await?;
+    follow(headwater, blocks, Some(&node)).await
+}
+
+/// `history` is a node of another chain.
+async fn follow(headwater: &Path, blocks: usize, history: Option<&str>) -> Result<()> {
     let chain =
         shared(SimConfig { txs_per_block: 150, render_ahead: true, ..SimConfig::seeded(5) });
     write(&chain).extend(HISTORY);
@@ -25,13 +35,18 @@ pub async fn run(headwater: &Path, blocks: usize) -> Result<()> {
         node.ws_url()
     );
     std::fs::write(&config, section)?;
-    let arguments = ["--config".to_owned(), config.display().to_string()];
+    let mut arguments = vec!["--config".to_owned(), config.display().to_string()];
+    if let Some(node) = history {
+        let more = ["--rpc", &format!("eth={node}"), "--from-block", "eth=1"];
+        arguments.extend(more.map(str::to_owned));
+    }
     let server = serve(headwater, &folder.path().join("data"), &arguments, &[]).await?;
     wait_until(&server.url, "sim", HISTORY as u64 + 1).await?;
     let client = reqwest::Client::new();
     let url =
         format!("{}/api/v2.2/{:#x}?chain=sim&limit=1", server.url, alloy_primitives::Address::ZERO);
     let mut times = Vec::new();
+    let (began, filled_before) = (Instant::now(), filled(&server.url, history).await?);
     for _ in 0..blocks {
         tokio::time::sleep(Duration::from_millis(150)).await;
         let number = {
@@ -46,15 +61,30 @@ pub async fn run(headwater: &Path, blocks: usize) -> Result<()> {
         }
         times.push(born.elapsed().as_secs_f64() * 1e3);
     }
+    let filled = filled(&server.url, history).await?.saturating_sub(filled_before);
+    let beside = match history {
+        Some(_) => {
+            let rate = filled as f64 / began.elapsed().as_secs_f64();
+            format!(", while history is filled at {rate:.0} blocks/s")
+        }
+        None => String::new(),
+    };
     times.sort_by(f64::total_cmp);
     let at =
         |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN);
     say(&format!(
-        "(e) head to answer, {blocks} blocks of 150 transactions with traces: p50 {:.1} ms, p99 {:.1} ms",
+        "(e) head to answer, {blocks} blocks of 150 transactions with traces{beside}: p50 {:.1} ms, p99 {:.1} ms",
         at(0.5),
         at(0.99)
     ))?;
     server.process.stop()
+}
+
+async fn filled(server: &str, history: Option<&str>) -> Result<u64> {
+    match history {
+        Some(_) => blocks_stored(server, "eth").await,
+        None => Ok(0),
+    }
 }
 
 async fn newest(client: &reqwest::Client, url: &str) -> Result<u64> {

@@ -86,6 +86,11 @@ enum Command {
         headwater: PathBuf,
         #[arg(long, default_value_t = 200)]
         blocks: usize,
+        /// The rig's generator, and the folder of a chain that it made: the same again while that is filled
+        #[arg(long, requires = "chain")]
+        synthchain: Option<PathBuf>,
+        #[arg(long)]
+        chain: Option<PathBuf>,
     },
     /// (f) Decoding real blocks, against reading their JSON
     Decode {
@@ -199,7 +204,10 @@ fn main() -> Result<()> {
             Command::Stages { node, blocks, traces } => stages::run(&node, blocks, traces).await,
             Command::Pages { headwater, huge } => pages::run(&headwater, huge).await,
             Command::Trades { headwater, huge } => trades::run(&headwater, huge).await,
-            Command::Latency { headwater, blocks } => head_latency::run(&headwater, blocks).await,
+            Command::Latency { headwater, blocks, synthchain, chain } => {
+                let filled = synthchain.as_deref().zip(chain.as_deref());
+                head_latency::run(&headwater, blocks, filled).await
+            }
             Command::Decode { rounds } => decode_rate::run(rounds),
             Command::Sustained(arguments) => sustained::run(arguments).await,
             Command::Packing => packing::run(),

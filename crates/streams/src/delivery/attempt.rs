@@ -99,7 +99,7 @@ impl Shared {
         let headers = headers(&target, &said);
         let timeout = Duration::from_millis(self.config.timeout_ms);
         // Boxed: many tasks wait for a place, few send, and only those need its memory.
-        let traced = traced(&host_of(&url), delivery);
+        let traced = traced(&url, delivery);
         let post = self.post(Post { url, headers, body, timeout }).instrument(traced.clone());
         let outcome = Box::pin(post).await;
         traced.record("otel.error", outcome != Outcome::Taken);
@@ -198,9 +198,9 @@ pub(super) fn host_of(url: &Url) -> String {
 }
 
 /// For OpenTelemetry. The path of a webhook may be a secret, so its host alone is named.
-fn traced(host: &str, delivery: &Delivery) -> tracing::Span {
+fn traced(url: &Url, delivery: &Delivery) -> tracing::Span {
     tracing::info_span!(target: "otlp", parent: None, "webhook", otel.kind = "client", otel.error = false,
-        server.address = host, headwater.stream = uuid_text(&delivery.stream),
+        server.address = host_of(url), headwater.stream = uuid_text(&delivery.stream),
         headwater.sequence = delivery.seq, headwater.retries = delivery.state.attempts,
         http.request.body.size = delivery.body_bytes)
 }

@@ -30,6 +30,11 @@ pub enum StatusChange {
 pub trait Directory: Send + Sync {
     fn target(&self, id: StreamId) -> Option<TargetInfo>;
 
+    /// The same question without the rest of the answer.
+    fn is_sending(&self, id: StreamId) -> bool {
+        self.target(id).is_some_and(|target| target.is_sending)
+    }
+
     /// Whoever does not know all streams learns of these; `target` is asked next.
     fn prepare<'a>(&'a self, _streams: &'a [StreamId]) -> BoxFuture<'a, Result<(), store::Error>> {
         std::future::ready(Ok(())).boxed()

@@ -95,8 +95,7 @@ impl LaneRun {
     }
 
     fn is_sending(&self) -> bool {
-        let target = self.shared.directory.target(self.stream);
-        target.is_some_and(|target| target.is_sending) && !self.shared.is_stopping()
+        self.shared.directory.is_sending(self.stream) && !self.shared.is_stopping()
     }
 
     /// Whether the next one may be sent.

@@ -1,13 +1,12 @@
 //! One item as a JSON object.
 
-use super::json::{put_field, put_text, put_value};
+use super::json::{put_field, put_key, put_text, put_value};
 use crate::matching::items::{BalanceItem, FieldValue, Item, Tokens, TriggerResults};
 
 pub(super) fn put_item<T: Item>(out: &mut Vec<u8>, item: &T, keys: &[&str], tokens: &Tokens) {
     for (place, key) in keys.iter().enumerate() {
         out.push(if place == 0 { b'{' } else { b',' });
-        put_text(out, key);
-        out.push(b':');
+        put_key(out, key);
         put_field(out, &item.value(key, tokens));
     }
     out.push(b'}');

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use model::raw::json_value::{put_data, put_hex};
+use model::raw::json_value::put_data;
 use serde_json::Value;
 
 use crate::matching::items::FieldValue;
@@ -12,40 +12,46 @@ pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     let _ = serde_json::to_writer(out, text);
 }
 
+/// A name of ours, which has nothing to escape.
+pub(super) fn put_key(out: &mut Vec<u8>, key: &str) {
+    out.push(b'"');
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(b"\":");
+}
+
+fn put_number(out: &mut Vec<u8>, number: u64) {
+    out.push(b'"');
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    out.push(b'"');
+}
+
 pub(super) fn put_field(out: &mut Vec<u8>, value: &FieldValue<'_>) {
-    // Writing to a vector cannot fail.
-    let _ = match value {
-        FieldValue::Null => out.write_all(b"null"),
-        FieldValue::Address(address) => {
-            put_data(out, address.as_slice());
-            Ok(())
-        }
-        FieldValue::Word(word) => {
-            put_data(out, word.as_slice());
-            Ok(())
-        }
-        FieldValue::Bytes(bytes) => {
-            put_data(out, bytes);
-            Ok(())
-        }
-        FieldValue::Small(number) => write!(out, "\"{number}\""),
-        FieldValue::Large(number) => write!(out, "\"{number}\""),
-        FieldValue::Bool(is) => write!(out, "{is}"),
-        FieldValue::Text(text) => {
-            put_text(out, text);
-            Ok(())
-        }
+    match value {
+        FieldValue::Null => out.extend_from_slice(b"null"),
+        FieldValue::Address(address) => put_data(out, address.as_slice()),
+        FieldValue::Word(word) => put_data(out, word.as_slice()),
+        FieldValue::Bytes(bytes) => put_data(out, bytes),
+        FieldValue::Small(number) => put_number(out, *number),
+        FieldValue::Large(number) => match u64::try_from(*number) {
+            Ok(number) => put_number(out, number),
+            Err(_) => {
+                // Writing to a vector cannot fail.
+                let _ = write!(out, "\"{number}\"");
+            }
+        },
+        FieldValue::Bool(is) => out.extend_from_slice(if *is { b"true" } else { b"false" }),
+        FieldValue::Text(text) => put_text(out, text),
         FieldValue::Addresses(list) => {
             out.push(b'[');
             for (place, address) in list.iter().enumerate() {
-                out.extend_from_slice(if place == 0 { b"\"0x" } else { b",\"0x" });
-                put_hex(out, address.as_slice());
-                out.push(b'"');
+                if place > 0 {
+                    out.push(b',');
+                }
+                put_data(out, address.as_slice());
             }
             out.push(b']');
-            Ok(())
         }
-    };
+    }
 }
 
 /// What a contract answered. A number becomes its text, and keys that look like numbers go first, rising, which

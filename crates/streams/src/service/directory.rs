@@ -45,6 +45,11 @@ impl Directory for StreamDirectory {
         })
     }
 
+    fn is_sending(&self, id: StreamId) -> bool {
+        let registry = self.context.registry.read();
+        registry.get(id).is_some_and(|entry| entry.record.status == Status::Active)
+    }
+
     fn sending(&self) -> Vec<StreamId> {
         let registry = self.context.registry.read();
         let active = registry.all().filter(|entry| entry.record.status == Status::Active);
