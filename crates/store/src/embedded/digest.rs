@@ -120,7 +120,8 @@ impl ChainDigest {
 
 impl View {
     /// Left out, too: how many senders were checked, which depends on whether a block was met at the head or in
-    /// the past; whether hashes of transactions are in their rows; and roots of traces, which are kept only where a node wrote traces in a form that is known. Counts are those of all wallets, whether they are stored or not.
+    /// the past; whether hashes of transactions are in their rows; and roots of traces, which are kept only where a
+    /// node wrote traces in a form that is known. Counts are those of all wallets, whether they are stored or not.
     pub fn digest(&self, chain: ChainId) -> Result<B256, Error> {
         let mut digest = ChainDigest::new(self, chain)?;
         for (name, table) in self.tables.all() {

@@ -133,6 +133,7 @@ impl TxPacker {
         receipt: Option<(&Receipt, bool)>,
         out: &mut Vec<u8>,
     ) {
+        debug_assert!(hash == TxHash::Kept || tx.hash == hash_of(tx), "it was not verified");
         let left_out = tx.hash.filter(|_| hash == TxHash::LeftOut);
         tx.pack_with(self.at(index, left_out), out);
         match receipt {
@@ -330,7 +331,8 @@ mod tests {
         let mut packer = TxPacker::new(&block, ChainId(1));
         let odd = Tx { kind: Some(99), hash: Some(B256::repeat_byte(7)), ..Tx::default() };
         let mut part = Vec::new();
-        packer.pack((0, TxHash::LeftOut), &odd, None, &mut part);
+        odd.pack_with(packer.at(0, odd.hash), &mut part);
+        part.push(NO_RECEIPT);
         assert!(packer.unpack(0, &part).is_none());
     }
 }
