@@ -14,7 +14,7 @@ pub struct Statement {
 }
 
 pub fn statements() -> Vec<Statement> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/postgres");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/src/postgres");
     let sources: Vec<(String, Vec<Token>)> = files(&folder)
         .iter()
         .map(|file| {
