@@ -1,7 +1,7 @@
 //! (e) From a block's birth at the node to its rows in an answer: while nothing else happens, and while the history of
 //! another chain is filled as fast as it goes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -13,12 +13,25 @@ use crate::say;
 
 const HISTORY: usize = 50;
 
-/// `filled` is the rig's generator, and the folder of a chain that it made.
-pub async fn run(headwater: &Path, blocks: usize, filled: Option<(&Path, &Path)>) -> Result<()> {
-    follow(headwater, blocks, None).await?;
-    let Some((program, chain)) = filled else { return Ok(()) };
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[arg(long)]
+    headwater: PathBuf,
+    #[arg(long, default_value_t = 200)]
+    blocks: usize,
+    /// The rig's generator, and the folder of a chain that it made: the same again while that is filled
+    #[arg(long, requires = "chain")]
+    synthchain: Option<PathBuf>,
+    #[arg(long)]
+    chain: Option<PathBuf>,
+}
+
+pub async fn run(arguments: &Arguments) -> Result<()> {
+    let Arguments { headwater, blocks, synthchain, chain } = arguments;
+    follow(headwater, *blocks, None).await?;
+    let Some((program, chain)) = synthchain.as_ref().zip(chain.as_ref()) else { return Ok(()) };
     let (node, _generator) = generator(program, chain).await?;
-    follow(headwater, blocks, Some(&node)).await
+    follow(headwater, *blocks, Some(&node)).await
 }
 
 /// `history` is a node of another chain.

@@ -81,17 +81,7 @@ enum Command {
         huge: u64,
     },
     /// (e) From a new head to an answer that has it
-    Latency {
-        #[arg(long)]
-        headwater: PathBuf,
-        #[arg(long, default_value_t = 200)]
-        blocks: usize,
-        /// The rig's generator, and the folder of a chain that it made: the same again while that is filled
-        #[arg(long, requires = "chain")]
-        synthchain: Option<PathBuf>,
-        #[arg(long)]
-        chain: Option<PathBuf>,
-    },
+    Latency(head_latency::Arguments),
     /// (f) Decoding real blocks, against reading their JSON
     Decode {
         #[arg(long, default_value_t = 5)]
@@ -204,10 +194,7 @@ fn main() -> Result<()> {
             Command::Stages { node, blocks, traces } => stages::run(&node, blocks, traces).await,
             Command::Pages { headwater, huge } => pages::run(&headwater, huge).await,
             Command::Trades { headwater, huge } => trades::run(&headwater, huge).await,
-            Command::Latency { headwater, blocks, synthchain, chain } => {
-                let filled = synthchain.as_deref().zip(chain.as_deref());
-                head_latency::run(&headwater, blocks, filled).await
-            }
+            Command::Latency(arguments) => head_latency::run(&arguments).await,
             Command::Decode { rounds } => decode_rate::run(rounds),
             Command::Sustained(arguments) => sustained::run(arguments).await,
             Command::Packing => packing::run(),
