@@ -26,9 +26,8 @@ pub fn run() -> Result<()> {
     say(&format!(
         "packing: {txs} transactions of neighbouring blocks, dictionaries of others; best of {ROUNDS}"
     ))?;
-    for (kind, name) in KINDS.iter().enumerate() {
-        let of = |rows: &RecordedRows| rows.by_kind.get(kind).cloned().context(*name);
-        measure(name, &of(&measured)?, &of(&training)?, txs)?;
+    for (name, (rows, others)) in KINDS.iter().zip(measured.by_kind.iter().zip(&training.by_kind)) {
+        measure(name, rows, others, txs)?;
     }
     measure("txs and logs", &measured.txs_and_logs, &training.txs_and_logs, txs)
 }

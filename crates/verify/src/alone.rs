@@ -3,9 +3,8 @@
 //! Each says whether it was proven (`Ok(true)`), cannot be (`Ok(false)`: a form that is not modelled), or
 //! contradicts itself or what was asked for.
 
-use alloy_primitives::keccak256;
 use model::chain::Verification;
-use model::raw::tx_rlp::encode_signed;
+use model::raw::tx_rlp::hash_of;
 use model::raw::{Block, Header, Tx};
 
 use super::checks::{Checks, Lie, Rules};
@@ -30,12 +29,10 @@ pub fn verify_transaction(tx: &Tx, rules: &Rules) -> Result<bool, Lie> {
         got,
     };
     let told = tx.hash.unwrap_or_default();
-    let mut bytes = Vec::with_capacity(256);
     let knows_all_forms = rules.verification == Verification::Full;
-    if encode_signed(tx, &mut bytes).is_none() || is_unsigned(tx) && !knows_all_forms {
+    let Some(hash) = hash_of(tx).filter(|_| knows_all_forms || !is_unsigned(tx)) else {
         return Ok(false);
-    }
-    let hash = keccak256(&bytes);
+    };
     if hash != told {
         return Err(lie("transaction hash", told.to_string(), hash.to_string()));
     }
