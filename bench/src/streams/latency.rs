@@ -67,6 +67,8 @@ struct Latencies {
     all: Vec<f64>,
     /// Of those during which, and shortly before, the machine did not stand still.
     undisturbed: Vec<f64>,
+    /// Blocks whose last webhook took longest: how many came before each, and its milliseconds.
+    slowest: Vec<(u64, f64)>,
     machine: Testimony,
 }
 
@@ -82,11 +84,14 @@ impl Latencies {
                 times.len()
             ),
         };
+        let slowest: Vec<_> =
+            self.slowest.iter().map(|(block, ms)| format!("{block} ({ms:.0} ms)")).collect();
         let steal = self.machine.steal_percent.unwrap_or_default();
         format!(
-            "{}\n{}\n    machine: {steal:.0} % of its time went to others, longest pause {:.0} ms",
+            "{}\n{}\n    slowest blocks: {}\n    machine: {steal:.0} % of its time went to others, longest pause {:.0} ms",
             line("all", &self.all),
             line("while it did not pause", &self.undisturbed),
+            slowest.join(", "),
             self.machine.longest_ms()
         )
     }
@@ -111,10 +116,14 @@ async fn follow(
     tokio::time::sleep(Duration::from_secs(3)).await;
     let machine = witness.stop()?;
     let (mut all, mut undisturbed) = (Vec::new(), Vec::new());
+    let mut by_block: HashMap<u64, f64> = HashMap::new();
+    let first = born.keys().min().copied().unwrap_or_default();
     for (block, at) in receiver.times().await?.into_values().flatten() {
         let Some(born) = born.get(&block) else { continue };
         let ms = at.saturating_sub(*born) as f64 / 1e3;
         all.push(ms);
+        let slowest = by_block.entry(block - first).or_default();
+        *slowest = slowest.max(ms);
         if !machine.stood_still(born.saturating_sub(SHORTLY_US), at) {
             undisturbed.push(ms);
         }
@@ -122,7 +131,10 @@ async fn follow(
     anyhow::ensure!(!all.is_empty(), "no webhook came");
     all.sort_by(f64::total_cmp);
     undisturbed.sort_by(f64::total_cmp);
-    Ok(Latencies { all, undisturbed, machine })
+    let mut slowest: Vec<_> = by_block.into_iter().collect();
+    slowest.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    slowest.truncate(5);
+    Ok(Latencies { all, undisturbed, slowest, machine })
 }
 
 /// Answers the first request and no other.

@@ -16,10 +16,10 @@ use crate::panic;
 use crate::progress::Task;
 use crate::source::{BlockRequest, FetchedBlock, TraceEffort};
 
-/// Blocks written in one commit: enough to make waiting for the disk cheap, and not so many that
-/// their rows, all in memory at once, are a burden.
-const COMMIT_BLOCKS: usize = 160;
-const COMMIT_BLOCKS_MAX: usize = 240;
+/// Blocks written in one commit: enough to make waiting for the disk cheap, and not so many that a block at the head,
+/// which has to wait for one of these, is late.
+const COMMIT_BLOCKS: usize = 48;
+const COMMIT_BLOCKS_MAX: usize = 72;
 
 /// An answer that takes longer is told of.
 const SLOW: Duration = Duration::from_secs(5);

@@ -93,7 +93,7 @@ async fn read_group(
     let _permit = readers.permits.acquire().await.map_err(|_| Error::Stopped)?;
     let handle = Handle::current();
     let work = move || handle.block_on(reader.read(highest, lowest));
-    tokio::task::spawn_blocking(work).await.map_err(|error| panic::ended(error, "decoding"))?
+    tasks::spawn_background(work).await.map_err(|error| panic::ended(error, "decoding"))?
 }
 
 impl GroupReader {

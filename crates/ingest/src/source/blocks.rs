@@ -12,6 +12,7 @@ use std::time::Duration;
 use model::raw::Block;
 use rpc::UpstreamId;
 use store::{BlockHead, Origin, PreparedBlock};
+use tokio::task::JoinHandle;
 
 use super::answers::{self, Problem, ReadBlock};
 use super::link::{Child, PARENT_LINK};
@@ -252,9 +253,7 @@ impl NodeSource {
             check_linked(&all)?;
             Ok(all)
         };
-        let _permit =
-            if request.origin == Origin::Head { None } else { self.readers.acquire().await.ok() };
-        match tokio::task::spawn_blocking(work).await {
+        match compute(request.origin, work).await {
             Ok(result) => result,
             Err(error) => {
                 let doing = format!("reading block {from} to {to}");
@@ -289,7 +288,7 @@ impl NodeSource {
             match (place, lacking) {
                 (Some(ready), _) => blocks.push(ready),
                 (None, Some(lacking)) => {
-                    blocks.push(self.prepare(lacking, upstream, request.senders).await?);
+                    blocks.push(self.prepare(lacking, upstream, request).await?);
                 }
                 (None, None) => return Err(Problem::Other(Error::Stopped)),
             }
@@ -306,10 +305,10 @@ impl NodeSource {
         &self,
         LackingBlock { block, why, .. }: LackingBlock,
         upstream: UpstreamId,
-        senders: Senders,
+        BlockRequest { origin, senders, .. }: BlockRequest,
     ) -> Result<FetchedBlock, Problem> {
         let (pipeline, number) = (self.pipeline.clone(), block.number);
-        let run = tokio::task::spawn_blocking(move || pipeline.run(block, senders));
+        let run = compute(origin, move || pipeline.run(block, senders));
         let ended = |error| panic::ended(error, format!("reading block {number}"));
         let block = run.await.map_err(|error| Problem::Other(ended(error)))?;
         let block = block.map_err(|no| Problem::Fault(number, BlockFault::Lie(no.lie)))?;
@@ -318,6 +317,18 @@ impl NodeSource {
             tracing::debug!(chain.id = chain, block.number = number, %why, "no traces of this block");
         }
         Ok(FetchedBlock { block, upstream, no_traces: why.map(NoTraces::Failed) })
+    }
+}
+
+/// The head waits for nobody; history is worked at by as many threads as there are processors: more would only hold
+/// more blocks in memory.
+fn compute<T: Send + 'static>(
+    origin: Origin,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    match origin {
+        Origin::Head => tokio::task::spawn_blocking(work),
+        Origin::History | Origin::Import => tasks::spawn_background(work),
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use model::chain::Chain;
 use rpc::{Lane, Pool, UpstreamId};
-use tokio::sync::Semaphore;
 
 use super::trace_breaker::TraceBreaker;
 use crate::audit::Doubts;
@@ -29,14 +28,10 @@ pub(crate) struct NodeSource {
     pub pipeline: Arc<Pipeline>,
     /// Traces that the state contradicts.
     pub doubts: Arc<Doubts>,
-    /// As many readers as there are processors: more would only hold more blocks in memory.
-    pub(super) readers: Arc<Semaphore>,
 }
 
 impl NodeSource {
     pub fn new(pool: Arc<Pool>, chain: Arc<Chain>, pipeline: Pipeline, config: &Config) -> Self {
-        let processors = std::thread::available_parallelism().map_or(2, |n| n.get());
-        let readers = Arc::new(Semaphore::new(processors));
         let pipeline = Arc::new(pipeline);
         let head_traces_within = Duration::from_millis(config.head_trace_ms.max(1));
         let history_traces_within = Duration::from_millis(config.history_trace_ms.max(1));
@@ -52,7 +47,6 @@ impl NodeSource {
             trace_breaker,
             pipeline,
             doubts: Arc::default(),
-            readers,
         }
     }
 

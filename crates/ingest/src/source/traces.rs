@@ -219,9 +219,11 @@ impl NodeSource {
             Err(NoTraces::Unbound) => TraceTry::Unbound(block),
             Err(no) => TraceTry::Failed(block, no.reason().unwrap_or_default().to_owned()),
         };
-        tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|error| panic::ended(error, "reading traces"))
+        let work = match ask.effort {
+            TraceEffort::Head => tokio::task::spawn_blocking(work),
+            TraceEffort::History | TraceEffort::Retrace => tasks::spawn_background(work),
+        };
+        work.await.map_err(|error| panic::ended(error, "reading traces"))
     }
 
     async fn ask_tracer(&self, ask: &AskTracer, call: Call) -> Result<CallResult, NoAnswer> {

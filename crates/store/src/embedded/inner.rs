@@ -16,7 +16,9 @@ use super::folder::Space;
 use super::health::Health;
 use super::open_db::{ChainAt, OpenDb, WriteFailure};
 use super::segments::SegmentChange;
+use super::upkeep_thread::UpkeepDue;
 use super::versions::Versions;
+use super::write_turn::WriteTurns;
 use crate::Error;
 use crate::generations::Fingerprint;
 use crate::options::Options;
@@ -37,11 +39,12 @@ pub struct Inner {
     pub announcements: Announcements,
     pub versions: Versions,
     /// One commit at a time: counts are read, changed and written.
-    pub writing: Mutex<()>,
+    pub writing: WriteTurns,
     /// One fold of runs at a time. Whoever needs this and `writing` takes this one first.
     pub folding: Mutex<()>,
     /// One write of rows of streams at a time. Whoever needs this and `writing` takes this one first.
     pub stream_writing: Mutex<()>,
+    pub upkeep_due: UpkeepDue,
     pub options: Options,
 }
 

@@ -6,7 +6,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::engine;
@@ -14,6 +14,7 @@ use super::health::{HealthNews, WriteProblem};
 use super::inner::Inner;
 use super::open_db::OpenDb;
 use super::worker_thread::WorkerThread;
+use super::write_turn::WriteTurn;
 use crate::Error;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -136,14 +137,13 @@ impl Inner {
         }
     }
 
-    fn nobody_writes(&self) -> Option<MutexGuard<'_, ()>> {
+    fn nobody_writes(&self) -> Option<WriteTurn<'_>> {
         let deadline = Instant::now() + VIEWS_WAIT;
         loop {
-            match self.writing.try_lock() {
-                Ok(guard) => return Some(guard),
-                Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return None,
-                Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
+            match self.writing.try_take() {
+                Some(turn) => return Some(turn),
+                None if Instant::now() >= deadline => return None,
+                None => std::thread::sleep(POLL),
             }
         }
     }

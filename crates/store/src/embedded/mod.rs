@@ -43,12 +43,14 @@ mod tables;
 mod tokens;
 mod told_pools;
 mod upgrade;
+mod upkeep_thread;
 mod versions;
 mod wallet_changes;
 pub mod wallet_counts;
 pub mod whole_tx;
 mod worker_thread;
 mod write;
+mod write_turn;
 
 pub use open::Store;
 pub use read::View;

@@ -18,7 +18,9 @@ use super::mend;
 use super::open_db::OpenDb;
 use super::read::View;
 use super::upgrade;
+use super::upkeep_thread::{self, UpkeepDue};
 use super::worker_thread::WorkerThread;
+use super::write_turn::WriteTurns;
 use crate::Error;
 use crate::options::{Options, UpgradeProgress};
 use crate::write_state::WriteState;
@@ -32,7 +34,7 @@ const OPEN_WAIT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct Store {
     /// End with the last handle that has them, and before what they work on.
-    _threads: Option<Arc<[WorkerThread; 2]>>,
+    _threads: Option<Arc<[WorkerThread; 3]>>,
     pub inner: Arc<Inner>,
 }
 
@@ -62,13 +64,17 @@ impl Store {
             known_pools: Cache::new(KNOWN_POOLS_MAX),
             decoders: Mutex::default(),
             announcements: Announcements::default(),
-            writing: Mutex::new(()),
+            writing: WriteTurns::default(),
             folding: Mutex::new(()),
             stream_writing: Mutex::new(()),
+            upkeep_due: UpkeepDue::default(),
             options: options.clone(),
         };
         let inner = Arc::new(inner);
-        let threads = [fold_thread::start(&inner).map_err(io)?, mend::start(&inner).map_err(io)?];
+        let threads =
+            [fold_thread::start(&inner), upkeep_thread::start(&inner), mend::start(&inner)];
+        let [fold, upkeep, mend] = threads.map(|started| started.map_err(io));
+        let threads = [fold?, upkeep?, mend?];
         Ok(Store { inner, _threads: Some(Arc::new(threads)) })
     }
 

@@ -64,7 +64,7 @@ async fn the_head_stays_in_the_engine_until_it_is_left_behind_and_may_be_reverte
     apply(&store, &sim, 0, 100).await.unwrap();
     assert_eq!(segments(folder.path()), [] as [PathBuf; 0], "all of them are near the head");
     apply(&store, &sim, 100, sim.blocks().len()).await.unwrap();
-    assert!(segments(folder.path()).len() > 2, "{:?}", segments(folder.path()));
+    wait_until("older blocks are moved", || segments(folder.path()).len() > 2).await;
     assert_eq!(digest(&store).await, digest_of(&sim).await);
     assert_whole(&store).await;
     // Far into what was moved: a reorg of 300 blocks.

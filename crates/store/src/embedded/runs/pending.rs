@@ -60,13 +60,17 @@ impl PendingRuns {
         self.change(|pending| pending.runs.retain(|run| (run.chain, run.seq) != (chain, seq)));
     }
 
-    /// The engine says so, too. These were all runs of the chain when the fold began.
-    pub fn end_fold(&self, chain: ChainId, seq: u64) {
+    /// Up to this one. The engine says so, too.
+    pub fn folded(&self, chain: ChainId, seq: u64) {
         self.change(|pending| {
             pending.runs.retain(|run| run.chain != chain || run.seq > seq);
             pending.gone.retain(|(of, _)| *of != chain);
             pending.gone.push((chain, seq));
         });
+    }
+
+    /// All runs that the chain had when the fold began are gone.
+    pub fn end_fold(&self, chain: ChainId) {
         self.half_folded.lock().unwrap_or_else(PoisonError::into_inner).remove(&chain);
     }
 

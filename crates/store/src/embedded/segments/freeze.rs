@@ -11,6 +11,7 @@ use crate::Error;
 use crate::embedded::engine::{Durability, Op, Slice};
 use crate::embedded::keys;
 use crate::embedded::open::Store;
+use crate::embedded::write_turn::Priority;
 
 /// Following the head, it is looked after whenever a block of such a number came.
 pub const FREEZE_EVERY_BLOCKS: u64 = 64;
@@ -18,7 +19,7 @@ pub const FREEZE_EVERY_BLOCKS: u64 = 64;
 /// a commit at the head waits for the disk once.
 const KEEP_INLINE_BLOCKS: u64 = 128;
 /// Bodies of one write: others that want to write wait for no more than this.
-const MOVED_AT_ONCE: usize = 256;
+const MOVED_AT_ONCE: usize = 64;
 
 impl Store {
     /// Bodies of blocks that the head has left behind go into a segment, many at once.
@@ -73,7 +74,7 @@ impl Store {
         numbers: &[u64],
         from: &BTreeSet<u64>,
     ) -> Result<u64, Error> {
-        let _one_at_a_time = self.one_at_a_time();
+        let _one_at_a_time = self.inner.writing.take(Priority::Low);
         let open = self.inner.database()?;
         let view = open.view()?;
         let t = &view.tables;

@@ -31,6 +31,12 @@ pub struct Sample {
     bytes: usize,
 }
 
+impl Sample {
+    fn is_full(&self) -> bool {
+        self.bytes >= SAMPLE_BYTES
+    }
+}
+
 impl Samples {
     /// `kinds` are those that have no dictionary.
     pub fn add(
@@ -46,7 +52,7 @@ impl Samples {
             }
             let sample = state.taken.entry((chain, kind)).or_default();
             for (_, rows) in by_group(kind, groups) {
-                if sample.bytes < SAMPLE_BYTES {
+                if !sample.is_full() {
                     let row = rows.concat();
                     sample.bytes += row.len();
                     sample.rows.push(row);
@@ -55,13 +61,19 @@ impl Samples {
         }
     }
 
+    /// Whether there is a sample to train with.
+    pub fn is_full(&self, chain: ChainId) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_chain = FrameKind::WRITTEN.map(|kind| state.taken.get(&(chain, kind)));
+        of_chain.into_iter().flatten().any(Sample::is_full)
+    }
+
     /// Samples that are large enough; each is given once.
     pub fn take_full(&self, chain: ChainId) -> Vec<(FrameKind, Sample)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut full = Vec::new();
         for kind in FrameKind::WRITTEN {
-            let is_full = |sample: &Sample| sample.bytes >= SAMPLE_BYTES;
-            if state.taken.get(&(chain, kind)).is_some_and(is_full) {
+            if state.taken.get(&(chain, kind)).is_some_and(Sample::is_full) {
                 full.extend(state.taken.remove(&(chain, kind)).map(|sample| (kind, sample)));
                 state.done.insert((chain, kind));
             }
@@ -70,7 +82,10 @@ impl Samples {
     }
 }
 
-/// None where nothing can be learned from it.
-pub fn train(sample: &Sample) -> Option<Vec<u8>> {
-    zstd::dict::from_samples(&sample.rows, DICTIONARY_BYTES).ok()
+/// None where nothing can be learned from it. A quarter of a second of computing, which everything else goes before.
+pub fn train(sample: Sample) -> Option<Vec<u8>> {
+    let (done, trained) = std::sync::mpsc::channel();
+    let work = move || done.send(zstd::dict::from_samples(&sample.rows, DICTIONARY_BYTES).ok());
+    tasks::spawn_background(work);
+    trained.recv().ok().flatten()
 }

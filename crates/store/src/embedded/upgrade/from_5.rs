@@ -133,7 +133,7 @@ fn train_all(upgrade: &Upgrade) -> Result<(), Error> {
             open.bodies.samples.add(chain, Bodies::unlearned(&known), &groups);
         }
         for (kind, sample) in open.bodies.samples.take_full(chain) {
-            let Some(bytes) = train(&sample) else { continue };
+            let Some(bytes) = train(sample) else { continue };
             let id = open.bodies.next_dictionary_id();
             let row = Dictionary::pack_row((chain, kind), &bytes);
             let (table, key) = (open.tables.dictionaries.clone(), Slice::from(id.to_be_bytes()));

@@ -1,32 +1,33 @@
 //! Writes runs of index rows into their tables, many at once, and counts what they add.
 //!
-//! Tables first, past the engine's log, while the runs still count; then, in one write, the counts, the removal of the
-//! runs, and up to where they are folded. Whatever comes between, a row is in its table or in a run that counts, or in
-//! both, which is the same; and its wallet is counted once.
+//! Tables first, past the engine's log, while the runs still count; then, in one write for a few runs, the counts, the
+//! removal of those runs, and up to where they are folded. Whatever comes between, a row is in its table or in a run
+//! that counts, or in both, which is the same; and its wallet is counted once. Other writes go in between: a block at
+//! the head does not wait for the counts of thousands of blocks.
 
 use std::ops::RangeInclusive;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use alloy_primitives::Address;
-use alloy_primitives::map::HashMap;
 use model::chain::ChainId;
 
 use super::batch::Batch;
+use super::fold_counts::{CountChanges, FoldPart, PART_ROWS};
 use crate::Error;
-use crate::embedded::counts::{Buckets, Delta, MANY_AT_ONCE, TOTAL};
+use crate::embedded::counts::Buckets;
 use crate::embedded::engine::{Durability, Table};
 use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::runs::{Run, RunTable, merged_rows};
 use crate::embedded::tables::Tables;
+use crate::embedded::write_turn::{Priority, WriteTurn};
 use crate::journal::Origin;
+
+/// Wallets that begin to be counted in one write. Each has some hundred rows, and about as many counts.
+const BEGUN_AT_ONCE: usize = 16;
 
 /// A commit waits while runs take more than this many times what one fold is meant for.
 pub const WAITING_FOLDS_MAX: u64 = 2;
-
-/// Rows of wallets that are counted, or are to be.
-#[derive(Default)]
-struct CountChanges(HashMap<Address, (Buckets, usize)>);
 
 impl Store {
     /// Whoever also needs `one_at_a_time` takes this one first.
@@ -49,14 +50,15 @@ impl Store {
         &self,
         chain: ChainId,
         numbers: &[RangeInclusive<u64>],
-    ) -> Result<MutexGuard<'_, ()>, Error> {
-        let one_at_a_time = self.one_at_a_time();
+        priority: Priority,
+    ) -> Result<WriteTurn<'_>, Error> {
+        let one_at_a_time = self.inner.writing.take(priority);
         if !self.inner.database()?.runs.now().holds_any(chain, numbers) {
             return Ok(one_at_a_time);
         }
         drop(one_at_a_time);
         let _one_fold = self.one_fold();
-        let one_at_a_time = self.one_at_a_time();
+        let one_at_a_time = self.inner.writing.take(priority);
         self.fold_chain(chain, Some(&one_at_a_time))?;
         Ok(one_at_a_time)
     }
@@ -67,62 +69,75 @@ impl Store {
         if self.inner.database()?.runs.now().bytes() > max { self.fold() } else { Ok(()) }
     }
 
-    fn fold_chain(&self, chain: ChainId, held: Option<&MutexGuard<'_, ()>>) -> Result<(), Error> {
+    fn fold_chain(&self, chain: ChainId, held: Option<&WriteTurn<'_>>) -> Result<(), Error> {
         let open = self.inner.database()?;
         let runs = {
             // No run is taken whose commit is still being written, and from here on no wallet begins to be counted
             // by rows that are about to be counted below.
-            let _one_at_a_time = held.is_none().then(|| self.one_at_a_time());
+            let _one_at_a_time = held.is_none().then(|| self.inner.writing.take(Priority::Low));
             open.runs.begin_fold(chain)
         };
-        let Some(newest) = runs.last().map(|run| run.seq) else { return Ok(()) };
+        if runs.is_empty() {
+            return Ok(());
+        }
         // What is in a table is on disk at once; the blocks that it leads to must not be lost after it.
         self.inner.may_write(Durability::Disk)?;
         self.persist()?;
-        let changes = write_tables(&open.tables, chain, &runs)?;
-        let _one_at_a_time = held.is_none().then(|| self.one_at_a_time());
+        write_tables(&open.tables, chain, &runs)?;
+        let CountChanges { parts, uncounted } =
+            CountChanges::of(&open.tables, chain, (&runs, PART_ROWS))?;
+        let turn = || held.is_none().then(|| self.inner.writing.take(Priority::Low));
+        for part in parts {
+            let _one_at_a_time = turn();
+            self.fold_part(chain, part)?;
+        }
+        open.runs.end_fold(chain);
+        for some in uncounted.chunks(BEGUN_AT_ONCE) {
+            let _one_at_a_time = turn();
+            self.begin_to_count(chain, some)?;
+        }
+        Ok(())
+    }
+
+    /// The rows are in their tables.
+    fn fold_part(&self, chain: ChainId, part: FoldPart<'_>) -> Result<(), Error> {
+        let Some(newest) = part.runs.last().map(|run| run.seq) else { return Ok(()) };
         let view = self.view()?;
         let mut batch = Batch::new(self, chain, &view, Origin::History)?;
-        batch.fold_counts(changes)?;
-        let t = open.tables.clone();
-        for run in &runs {
+        for (address, buckets) in part.counts {
+            // Its rows may have become few meanwhile.
+            if let Some(total) = batch.total_of(address)? {
+                batch.change_counts(address, total, &buckets)?;
+            }
+        }
+        let t = view.tables.clone();
+        for run in part.runs {
             batch.drop_key(&t.index_runs, keys::block(chain, run.seq));
         }
         batch.put(&t.meta, keys::folded(chain), newest.to_be_bytes().to_vec());
         self.inner.write(batch.ops, Durability::Process, None)?;
-        open.runs.end_fold(chain, newest);
+        self.inner.database()?.runs.folded(chain, newest);
         Ok(())
     }
-}
 
-impl Batch<'_> {
-    /// The rows are in their tables.
-    fn fold_counts(&mut self, changes: CountChanges) -> Result<(), Error> {
-        let mut changes: Vec<_> = changes.0.into_iter().collect();
-        changes.sort_by_key(|(address, _)| *address);
-        for (address, (buckets, rows)) in changes {
-            if let Some(total) = self.total_of(address)? {
-                self.change_counts(address, total, &buckets)?;
-            } else if rows >= MANY_AT_ONCE {
-                self.begin_to_count(address, Buckets::default())?;
+    /// Wallets that got many rows.
+    fn begin_to_count(&self, chain: ChainId, wallets: &[Address]) -> Result<(), Error> {
+        let view = self.view()?;
+        let mut batch = Batch::new(self, chain, &view, Origin::History)?;
+        for address in wallets {
+            if batch.total_of(*address)?.is_none() {
+                batch.begin_to_count(*address, Buckets::default())?;
             }
         }
-        Ok(())
+        self.inner.write(batch.ops, Durability::Process, None)
     }
 }
 
-fn write_tables(tables: &Tables, chain: ChainId, runs: &[Arc<Run>]) -> Result<CountChanges, Error> {
-    let mut changes = CountChanges::default();
+fn write_tables(tables: &Tables, chain: ChainId, runs: &[Arc<Run>]) -> Result<(), Error> {
     let t = tables;
     let all = [&t.wallet_txs, &t.wallet_internal, &t.tx_by_hash, &t.log_words];
-    for table in all {
-        let Some(of) = table.in_runs() else { continue };
-        write_table((table, of), chain, runs)?;
-        if matches!(of, RunTable::WalletTxs | RunTable::WalletInternal) {
-            changes.add(tables, chain, (runs, of))?;
-        }
-    }
-    Ok(changes)
+    let in_runs = all.into_iter().filter_map(|table| Some((table, table.in_runs()?)));
+    in_runs.into_iter().try_for_each(|table| write_table(table, chain, runs))
 }
 
 fn write_table(
@@ -147,39 +162,6 @@ fn write_table(
         put(&full_key, value)?;
         Ok(true)
     })
-}
-
-impl CountChanges {
-    fn add(
-        &mut self,
-        tables: &Tables,
-        chain: ChainId,
-        (runs, of): (&[Arc<Run>], RunTable),
-    ) -> Result<(), Error> {
-        let is_direct = of == RunTable::WalletTxs;
-        let mut rows = merged_rows(runs, of).filter_map(|(key, _)| wallet_row(key)).peekable();
-        while let Some((address, number)) = rows.next() {
-            let mut numbers = vec![number];
-            while let Some((_, number)) = rows.next_if(|(next, _)| *next == address) {
-                numbers.push(number);
-            }
-            let is_many = numbers.len() >= MANY_AT_ONCE;
-            let key = keys::count(chain, address, TOTAL, 0);
-            if !is_many && tables.wallet_counts.get(key)?.is_none() {
-                continue;
-            }
-            let (buckets, rows_of_wallet) = self.0.entry(address).or_default();
-            *rows_of_wallet += numbers.len();
-            numbers.iter().for_each(|number| buckets.add(*number, Delta::of(is_direct, 1)));
-        }
-        Ok(())
-    }
-}
-
-/// Of a key without its chain.
-fn wallet_row(key: &[u8]) -> Option<(Address, u64)> {
-    let address = key.first_chunk::<20>()?;
-    Some((Address::from(*address), keys::place_at_end(key)?.0))
 }
 
 #[cfg(test)]

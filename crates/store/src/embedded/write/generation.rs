@@ -5,8 +5,6 @@
 //! stays, and the next one goes on from there. Commits meanwhile write to both generations. Outside of
 //! the engine this is one thing, `FactsRebuild`.
 
-use std::sync::MutexGuard;
-
 use alloy_primitives::map::HashSet;
 use model::chain::ChainId;
 
@@ -17,6 +15,7 @@ use crate::embedded::engine::{Durability, Slice, Table};
 use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;
+use crate::embedded::write_turn::{Priority, WriteTurn};
 use crate::generations::{Building, Decoded, Fingerprint, Generations, StopFn};
 use crate::journal::Origin;
 
@@ -202,8 +201,8 @@ impl Store {
         batch.write(Durability::Disk)
     }
 
-    pub fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
-        self.inner.writing.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    pub fn one_at_a_time(&self) -> WriteTurn<'_> {
+        self.inner.writing.take(Priority::Normal)
     }
 }
 

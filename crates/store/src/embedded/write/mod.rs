@@ -10,6 +10,7 @@ mod block_rows;
 mod counting;
 mod facts;
 mod fold;
+mod fold_counts;
 mod generation;
 mod index_rows;
 mod pools;
@@ -29,6 +30,7 @@ use super::engine::Durability;
 use super::open::Store;
 use super::read::View;
 use super::segments::{Bodies, Dictionary, FREEZE_EVERY_BLOCKS, train};
+use super::write_turn::Priority;
 use crate::Error;
 use crate::block::VerifiedBlock;
 use crate::change::{ChangeOf, Committed};
@@ -42,23 +44,23 @@ impl Store {
         chain: ChainId,
         change: ChangeOf<PackedBlock>,
     ) -> Result<Committed, Error> {
-        self.train_dictionaries(chain)?;
-        let is_due = |block: &PackedBlock| block.head.number.is_multiple_of(FREEZE_EVERY_BLOCKS);
-        let freezes = change.origin == Origin::Head && change.apply.iter().any(is_due);
-        if change.origin != Origin::Head {
+        let is_head = change.origin == Origin::Head;
+        if is_head {
+            let is_due =
+                |block: &PackedBlock| block.head.number.is_multiple_of(FREEZE_EVERY_BLOCKS);
+            let samples = &self.inner.database()?.bodies.samples;
+            if change.apply.iter().any(is_due) || samples.is_full(chain) {
+                self.inner.upkeep_due.add(chain);
+            }
+        } else {
+            self.train_dictionaries(chain)?;
             self.wait_for_folds()?;
         }
+        let priority = if is_head { Priority::Normal } else { Priority::Low };
         let amended = change.amend.iter().chain(&change.untrace).map(|block| block.head.number);
         let removed: Vec<_> = amended.chain(change.revert.iter().copied()).map(|n| n..=n).collect();
-        let committed = {
-            let _one_at_a_time = self.one_at_a_time_folded(chain, &removed)?;
-            self.write_change(chain, change)?
-        };
-        if freezes && let Err(error) = self.freeze_old(chain) {
-            // It is stored all the same, and moved the next time.
-            tracing::warn!(chain.id = chain.0, %error, "bodies of older blocks could not be moved");
-        }
-        Ok(committed)
+        let _one_at_a_time = self.one_at_a_time_folded(chain, &removed, priority)?;
+        self.write_change(chain, change)
     }
 
     /// A block ready to be written, packed with what is known of its chain.
@@ -73,10 +75,10 @@ impl Store {
     }
 
     /// Once enough of a chain was seen.
-    fn train_dictionaries(&self, chain: ChainId) -> Result<(), Error> {
+    pub fn train_dictionaries(&self, chain: ChainId) -> Result<(), Error> {
         let open = self.inner.database()?;
         for (kind, sample) in open.bodies.samples.take_full(chain) {
-            let Some(bytes) = train(&sample) else { continue };
+            let Some(bytes) = train(sample) else { continue };
             let _one_at_a_time = self.one_at_a_time();
             let id = open.bodies.next_dictionary_id();
             let row = Dictionary::pack_row((chain, kind), &bytes);

@@ -16,6 +16,7 @@ use crate::embedded::engine::Durability;
 use crate::embedded::facts::FactsRow;
 use crate::embedded::open::Store;
 use crate::embedded::read::View;
+use crate::embedded::write_turn::Priority;
 use crate::embedded::{codec, keys};
 use crate::journal::Origin;
 use crate::prune::{HeldBy, Pruned};
@@ -27,7 +28,8 @@ const ROWS_MAX: usize = 100_000;
 impl Store {
     pub fn prune_oldest(&self, chain: ChainId, below: u64, limit: usize) -> Result<Pruned, Error> {
         // Readers say how far they came under the same lock.
-        let _one_at_a_time = self.one_at_a_time_folded(chain, &[0..=below.saturating_sub(1)])?;
+        let oldest = [0..=below.saturating_sub(1)];
+        let _one_at_a_time = self.one_at_a_time_folded(chain, &oldest, Priority::Low)?;
         let view = self.view()?;
         let coverage = view.coverage(chain)?;
         let held_by = held_by(&view, chain, &coverage, below)?;
