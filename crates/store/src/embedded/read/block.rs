@@ -16,6 +16,7 @@ use crate::embedded::codec::rows::{
 use crate::embedded::keys;
 use crate::embedded::segments::{BodyReader, Kind};
 use crate::embedded::whole_tx::whole_root;
+use crate::query::Place;
 
 const BROKEN_TXS: Error = Error::Broken { what: "group of transactions" };
 
@@ -52,7 +53,7 @@ impl View {
         number: u64,
         index: u32,
     ) -> Result<Option<Receipt>, Error> {
-        may_block(|| self.transactions(chain).receipt(number, index))
+        self.transactions(chain).soon((number, index), |reader| reader.receipt(number, index))
     }
 
     fn read_block(
@@ -121,7 +122,7 @@ impl View {
         number: u64,
         index: u32,
     ) -> Result<Option<StoredTx>, Error> {
-        may_block(|| self.transactions(chain).read(number, index))
+        self.transactions(chain).soon((number, index), |reader| reader.read(number, index))
     }
 
     /// For reading several: neighbours are found where the last one was.
@@ -187,6 +188,25 @@ struct Group {
 }
 
 impl<'a> TxReader<'a> {
+    /// Whether a transaction with its logs, and with its frames if they are wanted, can be read without asking for a file.
+    pub fn is_at_hand(&mut self, (number, index): Place, with_frames: bool) -> bool {
+        let group = groups::of(index);
+        match self.body(number) {
+            Ok(Some(body)) => {
+                body.is_at_hand(Kind::Txs, group)
+                    && body.is_at_hand(Kind::Logs, group)
+                    && (!with_frames || body.is_at_hand(Kind::Traces, group))
+            }
+            // Whoever reads it learns why there is none.
+            Ok(None) | Err(_) => true,
+        }
+    }
+
+    /// Reads one transaction with its logs, and steps aside where that waits for a file.
+    pub fn soon<T>(&mut self, place: Place, read: impl FnOnce(&mut Self) -> T) -> T {
+        if self.is_at_hand(place, false) { read(self) } else { may_block(|| read(self)) }
+    }
+
     pub fn read(&mut self, number: u64, index: u32) -> Result<Option<StoredTx>, Error> {
         let Some(TxRow { tx, receipt, .. }) = self.row(number, index)? else { return Ok(None) };
         let Some(Group { block, .. }) = &self.group else { return Ok(None) };

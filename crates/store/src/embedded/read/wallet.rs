@@ -6,7 +6,9 @@ use alloy_primitives::Address;
 use model::chain::ChainId;
 
 use super::View;
+use super::block::TxReader;
 use crate::Error;
+use crate::block::StoredTx;
 use crate::embedded::blocking::may_block;
 use crate::embedded::buckets::pieces;
 use crate::embedded::counts::{Count, LEVELS, ONE_BLOCK, TOTAL};
@@ -15,24 +17,26 @@ use crate::embedded::keys;
 use crate::embedded::runs::RunTable;
 use crate::query::{Place, WalletPage, WalletQuery};
 
+/// So many are counted in a moment.
+const FEW_ROWS: usize = 512;
 const BROKEN: Error = Error::Broken { what: "row of a wallet" };
 const BROKEN_COUNT: Error = Error::Broken { what: "count of a wallet" };
 
 impl View {
     pub fn wallet_page(&self, q: &WalletQuery) -> Result<WalletPage, Error> {
-        may_block(|| {
-            let page = self.wallet_places(q)?;
-            let mut reader = self.transactions(q.chain);
-            let mut txs = Vec::with_capacity(page.places.len());
-            for (number, index) in page.places {
-                let mut tx = reader.read(number, index)?.ok_or(BROKEN)?;
-                if q.with_internal {
-                    tx.frames = Some(reader.frames(number, index)?);
-                }
-                txs.push(tx);
-            }
-            Ok(WalletPage { txs, more: page.more })
-        })
+        let page = self.wallet_places(q)?;
+        let mut reader = self.transactions(q.chain);
+        let mut txs = Vec::with_capacity(page.places.len());
+        let mut places = page.places.into_iter().peekable();
+        // As long as all is in memory; the rest together, so that it is stepped aside for once.
+        while let Some(place) = places.next_if(|place| reader.is_at_hand(*place, q.with_internal)) {
+            txs.push(read_row(&mut reader, place, q.with_internal)?);
+        }
+        if places.peek().is_some() {
+            let rest = places.map(|place| read_row(&mut reader, place, q.with_internal));
+            txs.extend(may_block(|| rest.collect::<Result<Vec<_>, _>>())?);
+        }
+        Ok(WalletPage { txs, more: page.more })
     }
 
     fn wallet_places(&self, q: &WalletQuery) -> Result<Places, Error> {
@@ -82,9 +86,7 @@ impl View {
         let total = self
             .snapshot
             .get(&self.tables.wallet_counts, keys::count(q.chain, q.address, TOTAL, 0))?;
-        let Some(total) = total else {
-            return may_block(|| self.count_rows(q));
-        };
+        let Some(total) = total else { return self.count_rows(q) };
         // Counts are of what is in tables.
         let in_runs = self.count_in_runs(q);
         if (q.from_block, q.to_block) == (0, u64::MAX) {
@@ -93,7 +95,7 @@ impl View {
         }
         let count = |(from, to, level)| self.count_buckets(q, level, from, to);
         let pieces = pieces(&LEVELS, q.from_block, q.to_block);
-        let in_tables: Result<u64, Error> = may_block(|| pieces.into_iter().map(count).sum());
+        let in_tables: Result<u64, Error> = pieces.into_iter().map(count).sum();
         Ok(in_tables? + in_runs)
     }
 
@@ -140,14 +142,37 @@ impl View {
         let mut total = 0;
         let internal = q.with_internal.then_some(&self.tables.wallet_internal);
         for table in [Some(&self.tables.wallet_txs), internal].into_iter().flatten() {
-            for item in self.snapshot.range(table, range.clone()) {
-                // A row that cannot be read is no row.
-                item.key()?;
-                total += 1;
+            let mut rows = self.snapshot.range(table, range.clone());
+            let few = count(rows.by_ref().take(FEW_ROWS))?;
+            total += few;
+            if few == FEW_ROWS as u64 {
+                total += may_block(|| count(rows))?;
             }
         }
         Ok(total)
     }
+}
+
+fn count(rows: impl Iterator<Item = Item>) -> Result<u64, Error> {
+    let mut total = 0;
+    for row in rows {
+        // A row that cannot be read is no row.
+        row.key()?;
+        total += 1;
+    }
+    Ok(total)
+}
+
+fn read_row(
+    reader: &mut TxReader<'_>,
+    (number, index): Place,
+    with_internal: bool,
+) -> Result<StoredTx, Error> {
+    let mut tx = reader.read(number, index)?.ok_or(BROKEN)?;
+    if with_internal {
+        tx.frames = Some(reader.frames(number, index)?);
+    }
+    Ok(tx)
 }
 
 /// All rows of a query, whatever the page.

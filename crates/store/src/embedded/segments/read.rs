@@ -84,6 +84,22 @@ impl<'a> BodyReader<'a> {
         &self.row
     }
 
+    /// Whether the group can be read without asking for a file.
+    pub fn is_at_hand(&self, kind: Kind, group: u32) -> bool {
+        let Some((frame, start)) = self.row.frame_of(kind, group) else { return true };
+        let is_last = |known: &(FrameRef, Bytes)| known.0 == *frame;
+        frame.kind.lead().of(&self.last).as_ref().is_some_and(is_last)
+            || self.cache_key(start).is_none_or(|key| self.view.bodies.frames.contains_key(&key))
+    }
+
+    /// None for a frame that is not in a file.
+    fn cache_key(&self, start: u64) -> Option<(u64, u64)> {
+        match self.row.place {
+            Place::Segment { id, offset } => Some((id, offset + HEADER_BYTES + start)),
+            Place::Inline => None,
+        }
+    }
+
     /// None where the group has no row of this kind.
     pub fn group(&mut self, kind: Kind, group: u32) -> Result<Option<Bytes>, Error> {
         let Some((frame, start)) = self.row.frame_of(kind, group) else { return Ok(None) };
@@ -138,11 +154,8 @@ impl<'a> BodyReader<'a> {
 
     fn unpacked(&self, frame: &FrameRef, start: u64) -> Result<Bytes, Error> {
         let frames = &self.view.bodies.frames;
-        let place = match self.row.place {
-            Place::Segment { id, offset } => Some((id, offset + HEADER_BYTES + start)),
-            Place::Inline => None,
-        };
-        if let Some(known) = place.and_then(|place| frames.get(&place)) {
+        let key = self.cache_key(start);
+        if let Some(known) = key.and_then(|key| frames.get(&key)) {
             return Ok(known);
         }
         let packed = self.stored_frame(frame, start)?;
@@ -153,8 +166,8 @@ impl<'a> BodyReader<'a> {
         }
         let raw = unpack_frame(frame, &packed, dictionary.as_deref()).ok_or(BROKEN)?;
         let raw = Bytes::from(raw);
-        if let Some(place) = place {
-            frames.insert(place, raw.clone());
+        if let Some(key) = key {
+            frames.insert(key, raw.clone());
         }
         Ok(raw)
     }
