@@ -100,6 +100,15 @@ impl Store {
         }
     }
 
+    /// Waits until history can be committed without delay. A commit waits, too, but whoever holds something that others
+    /// wait for asks here first.
+    pub async fn ready_for_history(&self, chain: ChainId) -> Result<(), Error> {
+        match self.of(chain) {
+            Engine::Embedded(store) => store.run(move |store| store.ready_for_history(chain)).await,
+            Engine::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Kept as far as the store can write now: it can be asked for again at any time.
     pub async fn put_token(
         &self,

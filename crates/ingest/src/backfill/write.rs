@@ -76,6 +76,8 @@ async fn write_linked(
     let (upstream, lowest) = (bottom.upstream, bottom.child());
     for _ in 0..TRIES {
         let stale = StaleBlocks::find(context, upstream, lowest).await?;
+        // Not with the turn in hand: the head would wait as well.
+        context.store.ready_for_history(context.chain_id()).await?;
         let turn = context.committer.turn().await;
         if stored_child(context, above.number).await? != above {
             return Err(moved);

@@ -45,22 +45,28 @@ impl Store {
         change: ChangeOf<PackedBlock>,
     ) -> Result<Committed, Error> {
         let is_head = change.origin == Origin::Head;
-        if is_head {
-            let is_due =
-                |block: &PackedBlock| block.head.number.is_multiple_of(FREEZE_EVERY_BLOCKS);
-            let samples = &self.inner.database()?.bodies.samples;
-            if change.apply.iter().any(is_due) || samples.is_full(chain) {
-                self.inner.upkeep_due.add(chain);
-            }
-        } else {
-            self.train_dictionaries(chain)?;
-            self.wait_for_folds()?;
+        if !is_head {
+            self.ready_for_history(chain)?;
         }
+        let is_due = |block: &PackedBlock| block.head.number.is_multiple_of(FREEZE_EVERY_BLOCKS);
+        let freezes = change.apply.iter().any(is_due);
         let priority = if is_head { Priority::Normal } else { Priority::Low };
         let amended = change.amend.iter().chain(&change.untrace).map(|block| block.head.number);
         let removed: Vec<_> = amended.chain(change.revert.iter().copied()).map(|n| n..=n).collect();
-        let _one_at_a_time = self.one_at_a_time_folded(chain, &removed, priority)?;
-        self.write_change(chain, change)
+        let turn = self.one_at_a_time_folded(chain, &removed, priority)?;
+        let committed = self.write_change(chain, change)?;
+        drop(turn);
+        // It is stored, whatever comes of the rest.
+        let trains = || self.inner.database().is_ok_and(|it| it.bodies.samples.is_full(chain));
+        if is_head && (freezes || trains()) {
+            self.inner.upkeep_due.add(chain);
+        }
+        Ok(committed)
+    }
+
+    pub fn ready_for_history(&self, chain: ChainId) -> Result<(), Error> {
+        self.train_dictionaries(chain)?;
+        self.wait_for_folds()
     }
 
     /// A block ready to be written, packed with what is known of its chain.
