@@ -36,6 +36,12 @@ impl Coverage {
         self.0.get(i).copied().filter(|(from, _)| *from <= number)
     }
 
+    /// Whether so many blocks hang on this one. Those above a gap say nothing of it: they may be of another branch.
+    pub fn has_on_top(&self, number: u64, blocks: u64) -> bool {
+        let wanted = number.saturating_add(blocks);
+        self.range_of(number).is_some_and(|(_, to)| to >= wanted)
+    }
+
     /// Stored blocks from a number on, at most so many.
     pub(crate) fn some_from(&self, from: u64, limit: usize) -> Vec<u64> {
         let ranges = self.0.iter().filter(|range| range.1 >= from);
@@ -136,6 +142,23 @@ impl std::fmt::Display for Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_above_a_gap_are_not_on_top() {
+        let coverage = Coverage::from_ranges(vec![(3, 10), (30, 60), (u64::MAX, u64::MAX)]);
+        for (number, blocks, expected) in [
+            (3, 7, true),
+            (3, 8, false),
+            (10, 0, true),
+            (10, 12, false),
+            (20, 0, false),
+            (35, 12, true),
+            (60, 1, false),
+            (u64::MAX, 1, true),
+        ] {
+            assert_eq!(coverage.has_on_top(number, blocks), expected, "{number} {blocks}");
+        }
+    }
 
     #[test]
     fn blocks_are_counted_up_to_the_last_number_there_is() {

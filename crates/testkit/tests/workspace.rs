@@ -11,7 +11,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("rpc", &["model", "tasks"]),
     ("verify", &["model"]),
     ("decode", &["model"]),
-    ("store", &["model"]),
+    ("store", &["model", "tasks"]),
     ("ingest", &["model", "tasks", "rpc", "verify", "decode", "store"]),
     ("gateway", &["model", "rpc", "verify", "store"]),
     ("streams", &["model", "tasks", "rpc", "store"]),

@@ -35,9 +35,8 @@ impl Step<'_> {
     }
 
     async fn is_confirmed(&self, number: u64) -> Result<bool, Error> {
-        let newest = self.context.store.view().await?.coverage(self.chain).await?.newest();
-        let wanted = number.saturating_add(self.context.confirmations(self.chain));
-        Ok(newest.is_some_and(|newest| newest >= wanted))
+        let coverage = self.context.store.view().await?.coverage(self.chain).await?;
+        Ok(coverage.has_on_top(number, self.context.confirmations(self.chain)))
     }
 
     fn deliver(&mut self, found: &BlockMatch, event: &Event, at: BlockState<'_>) {

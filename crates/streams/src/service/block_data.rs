@@ -64,7 +64,8 @@ impl Streams {
             let why = format!("block {number} of {} is not indexed here", served.chain.slug);
             return Err(StreamError::BadRequest(why));
         };
-        let newest = view.coverage(chain).await?.newest();
+        let confirmations = served.chain.confirmations;
+        let confirmed = view.coverage(chain).await?.has_on_top(number, confirmations);
         drop(view);
         let plan = wanted.plan().clone();
         let mut matches = self.matches(chain, &block, &wanted);
@@ -74,9 +75,8 @@ impl Streams {
         enrich(context, chain, &event, &mut matches).await;
         let none = Items::default();
         let items = matches.first().map_or(&none, |found| &found.items);
-        let confirmed = number.saturating_add(served.chain.confirmations);
         let head = PayloadHead {
-            confirmed: newest.is_some_and(|newest| newest >= confirmed),
+            confirmed,
             retracted: false,
             chain,
             stream: if plan.id.is_zero() { String::new() } else { uuid_text(&plan.id) },

@@ -55,21 +55,38 @@ fn totals_upto(store: &Store, sim: &SimChain, to_block: u64) -> Vec<u64> {
     named.chain(sim.wallets()).map(total).collect()
 }
 
+/// A chain, and a store that has all of it and no runs.
+struct Plain {
+    dir: tempfile::TempDir,
+    sim: SimChain,
+    store: Store,
+    totals: Vec<u64>,
+}
+
+fn plain(blocks: usize) -> Plain {
+    let config = SimConfig { txs_per_block: 90, wallets: 4, ..SimConfig::seeded(3) };
+    let mut sim = SimChain::new(config);
+    sim.extend(blocks);
+    let dir = tempfile::tempdir().unwrap();
+    let store = open_store(&dir, "plain");
+    commit(&store, &sim, Origin::Head, 0, blocks + 1);
+    let totals = totals(&store, &sim);
+    Plain { dir, sim, store, totals }
+}
+
+/// It folds only when it is told to.
+fn open_store(dir: &tempfile::TempDir, name: &str) -> Store {
+    let options = Options { run_bytes: Some(1 << 40), ..Options::new(dir.path().join(name)) };
+    Store::open(&options, &|_| ()).unwrap()
+}
+
 /// Rows are in tables and in runs, and a wallet that a block near the head has often is not counted by both.
 #[test]
 fn a_fold_that_is_cut_off_counts_nothing_twice() {
-    let config = SimConfig { txs_per_block: 90, wallets: 4, ..SimConfig::seeded(3) };
-    let mut sim = SimChain::new(config);
-    sim.extend(20);
-    let dir = tempfile::tempdir().unwrap();
-    let options =
-        |name: &str| Options { run_bytes: Some(1 << 40), ..Options::new(dir.path().join(name)) };
-    let plain = Store::open(&options("plain"), &|_| ()).unwrap();
-    commit(&plain, &sim, Origin::Head, 0, 21);
-    let expected = totals(&plain, &sim);
+    let Plain { dir, sim, store: plain, totals: expected } = plain(20);
     assert!(expected.iter().any(|total| *total > 300), "{expected:?}");
 
-    let store = Store::open(&options("cut"), &|_| ()).unwrap();
+    let store = open_store(&dir, "cut");
     commit(&store, &sim, Origin::History, 0, 15);
     let open = store.inner.database().unwrap();
     let runs = open.runs.begin_fold(CHAIN);
@@ -81,7 +98,7 @@ fn a_fold_that_is_cut_off_counts_nothing_twice() {
     copy_folder(&dir.path().join("cut"), &dir.path().join("crashed"));
     drop(store);
     for name in ["cut", "crashed"] {
-        let store = Store::open(&options(name), &|_| ()).unwrap();
+        let store = open_store(&dir, name);
         assert_folds(&store, &sim, &expected);
         let digest = |store: &Store| store.view().unwrap().digest(CHAIN).unwrap();
         assert_eq!(digest(&store), digest(&plain));
@@ -91,17 +108,8 @@ fn a_fold_that_is_cut_off_counts_nothing_twice() {
 /// Some runs are counted and gone, others are in their tables and still pending.
 #[test]
 fn a_fold_that_is_cut_off_between_its_parts_counts_nothing_twice() {
-    let config = SimConfig { txs_per_block: 90, wallets: 4, ..SimConfig::seeded(4) };
-    let mut sim = SimChain::new(config);
-    sim.extend(40);
-    let dir = tempfile::tempdir().unwrap();
-    let options =
-        |name: &str| Options { run_bytes: Some(1 << 40), ..Options::new(dir.path().join(name)) };
-    let plain = Store::open(&options("plain"), &|_| ()).unwrap();
-    commit(&plain, &sim, Origin::Head, 0, 41);
-    let expected = totals(&plain, &sim);
-
-    let store = Store::open(&options("cut"), &|_| ()).unwrap();
+    let Plain { dir, sim, store: plain, totals: expected } = plain(40);
+    let store = open_store(&dir, "cut");
     // The first ones make wallets that are counted, the others add to them.
     commit(&store, &sim, Origin::History, 0, 10);
     store.fold().unwrap();
@@ -127,7 +135,7 @@ fn a_fold_that_is_cut_off_between_its_parts_counts_nothing_twice() {
     copy_folder(&dir.path().join("cut"), &dir.path().join("crashed"));
     drop(store);
     for name in ["cut", "crashed"] {
-        let store = Store::open(&options(name), &|_| ()).unwrap();
+        let store = open_store(&dir, name);
         let left = store.inner.database().unwrap().runs.now().of_chain(CHAIN).len();
         assert_eq!(left, 2);
         assert_folds(&store, &sim, &expected);
