@@ -10,6 +10,20 @@ impl Coverage {
         Coverage(ranges)
     }
 
+    /// All blocks of all of them.
+    pub(crate) fn union<'a>(all: impl Iterator<Item = &'a Coverage>) -> Self {
+        let mut ranges: Vec<(u64, u64)> = all.flat_map(|some| some.0.iter().copied()).collect();
+        ranges.sort_unstable();
+        let mut union: Vec<(u64, u64)> = Vec::new();
+        for (from, to) in ranges {
+            match union.last_mut().filter(|last| from <= last.1.saturating_add(1)) {
+                Some(last) => last.1 = last.1.max(to),
+                None => union.push((from, to)),
+            }
+        }
+        Coverage(union)
+    }
+
     pub fn ranges(&self) -> &[(u64, u64)] {
         &self.0
     }
@@ -158,6 +172,16 @@ mod tests {
         ] {
             assert_eq!(coverage.has_on_top(number, blocks), expected, "{number} {blocks}");
         }
+    }
+
+    #[test]
+    fn a_union_has_the_blocks_of_all() {
+        let covered = |ranges: &[(u64, u64)]| Coverage::from_ranges(ranges.to_vec());
+        let parts =
+            [covered(&[(5, 9), (20, 30)]), covered(&[(10, 10), (25, 40)]), covered(&[(0, 0)])];
+        assert_eq!(Coverage::union(parts.iter()), covered(&[(0, 0), (5, 10), (20, 40)]));
+        let highest = covered(&[(7, u64::MAX)]);
+        assert_eq!(Coverage::union([&highest, &highest].into_iter()), highest);
     }
 
     #[test]

@@ -65,8 +65,8 @@ pub enum Error {
     Broken { what: &'static str },
 }
 
-/// The folders in which tables and bodies of blocks lie.
-const TABLES: [&str; 2] = ["keyspaces", "segments"];
+/// The folders in which tables, bodies of blocks and index files lie.
+const TABLES: [&str; 3] = ["keyspaces", "segments", "index"];
 
 /// Whether a file of a table, or of bodies, is meant: what it held is nowhere else.
 pub(crate) fn is_in_table(file: &Path) -> bool {

@@ -10,10 +10,12 @@ const MEMTABLE_BYTES_MIN: u64 = 16 << 20;
 pub struct Memory {
     /// Parts of tables that were read.
     pub tables_cache: u64,
+    /// The same of index files.
+    pub index_cache: u64,
     /// Unpacked bodies of blocks.
     pub bodies_cache: u64,
-    /// Index rows that are merged into their tables at once. Three times as much can be in memory: while these are
-    /// merged, a commit waits only for the third part.
+    /// Index rows that are written into a file at once. Three times as much can be in memory: while these are
+    /// written, a commit waits only for the third part.
     pub run: u64,
     /// What one table collects before it is written to a file. All tables together are bounded by the engine's log.
     pub memtable: u64,
@@ -24,7 +26,8 @@ impl Memory {
         let bytes = bytes.max(BYTES_MIN);
         let parts = |n: u64| bytes / 32 * n;
         Memory {
-            tables_cache: parts(9),
+            tables_cache: parts(5),
+            index_cache: parts(4),
             bodies_cache: parts(3),
             run: parts(4),
             memtable: parts(1).max(MEMTABLE_BYTES_MIN),
@@ -49,7 +52,8 @@ mod tests {
     fn the_shares_are_within_the_budget_with_an_eighth_left_for_the_log_and_for_blocks_under_way() {
         for bytes in [64 << 20, 512 << 20, 8 << 30] {
             let memory = Memory::of(bytes);
-            let all = memory.tables_cache + memory.bodies_cache + 3 * memory.run;
+            let caches = memory.tables_cache + memory.index_cache + memory.bodies_cache;
+            let all = caches + 3 * memory.run;
             assert!(all <= bytes - bytes / 8, "{bytes}: {memory:?}");
         }
         assert_eq!(Memory::of(0), Memory::of(BYTES_MIN));

@@ -34,7 +34,7 @@ pub struct Options {
     pub free_bytes_min: Option<u64>,
     /// A file of bodies of blocks that has reached this is not appended to.
     pub segment_bytes: u64,
-    /// Index rows of history are kept in memory until they take this much, and are then merged into their tables.
+    /// Index rows of history are kept in memory until they take this much, and are then written into a file.
     /// None: their share of `memory_bytes`.
     pub run_bytes: Option<u64>,
     /// A write that takes longer is told of by `Store::write_state`.

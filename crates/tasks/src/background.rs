@@ -28,8 +28,9 @@ pub fn spawn_background<T: Send + 'static>(
     }
 }
 
-/// On Linux this is said of a thread; elsewhere it would be of the whole process.
-fn step_back() {
+/// From here on, all others go before this thread. On Linux this is said of a thread; elsewhere it would be of the
+/// whole process.
+pub fn step_back() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {
         tracing::debug!(%error, "threads in the background have the priority of all others");

@@ -6,7 +6,7 @@ mod backoff;
 mod board;
 mod keep_running;
 
-pub use background::spawn_background;
+pub use background::{spawn_background, step_back};
 pub use backoff::Backoff;
 pub use board::{TaskBoard, TaskProblem};
 pub use keep_running::{TaskEnd, endless, keep_running};

@@ -20,13 +20,15 @@ use crate::backup::{
 
 /// In the manifest.
 pub const ENGINE: &str = "embedded";
-/// The format is told by the manifest, and written last by whoever restores; the number of writes and the
-/// identity are another folder's.
-const OWN_KEYS: [&[u8]; 3] = [FORMAT_KEY.as_bytes(), WRITES_KEY, IDENTITY_KEY];
+/// The format is told by the manifest, and written last by whoever restores; the number of writes, the identity and the
+/// set of index files are another folder's.
+const OWN_KEYS: [&[u8]; 4] =
+    [FORMAT_KEY.as_bytes(), WRITES_KEY, IDENTITY_KEY, keys::INDEX_FILES_VERSION];
 /// How bodies and new index rows lie in this folder. A backup has their rows, as tables had them before there were
 /// segments, and the counts of all wallets: any build that reads those can make a store of it, and lays them out its
 /// own way.
-const LAYOUT: [&str; 5] = ["bodies", "unfrozen", "segments", "dictionaries", "index_runs"];
+const LAYOUT: [&str; 6] =
+    ["bodies", "unfrozen", "segments", "dictionaries", "index_runs", "index_files"];
 /// Rows between two looks at whether somebody said stop.
 const ROWS_AT_ONCE: u64 = 4096;
 

@@ -18,7 +18,8 @@ use crate::embedded::segments::Kind;
 /// rows count by the tables that they once had; what is untraced follows from the headers, as three indexes follow from
 /// transactions and logs, which `check` sees to; what was carried over tells of blocks that are gone; streams are
 /// their tenants'.
-const NOT_OF_BLOCKS: [&str; 32] = [
+const NOT_OF_BLOCKS: [&str; 33] = [
+    "index_files",
     "index_runs",
     "bodies",
     "unfrozen",

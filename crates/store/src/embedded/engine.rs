@@ -2,7 +2,7 @@
 //! here, with the file or table they were met in and what to do about them.
 
 use std::io::ErrorKind;
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, PersistMode
 
 pub use fjall::Slice;
 
+use super::index_files::{Both, FileRows, FileSet};
 use super::runs::{Merged, Run, RunRows, RunTable};
 use super::suspects::Suspects;
 use crate::Error;
@@ -232,16 +233,26 @@ pub struct Snapshot {
     tables: fjall::Snapshot,
     /// Rows that count as rows of their tables.
     runs: Vec<Arc<Run>>,
+    /// The same.
+    files: Arc<FileSet>,
 }
 
 impl Snapshot {
-    /// Without runs.
+    /// Of what the engine has alone: without runs and index files.
     pub fn of(db: &Database) -> Self {
-        Snapshot { tables: db.snapshot(), runs: Vec::new() }
+        Snapshot { tables: db.snapshot(), runs: Vec::new(), files: Arc::default() }
+    }
+
+    pub fn with_files(self, files: Arc<FileSet>) -> Self {
+        Snapshot { files, ..self }
     }
 
     pub fn with_runs(self, runs: Vec<Arc<Run>>) -> Self {
         Snapshot { runs, ..self }
+    }
+
+    pub fn files(&self) -> &FileSet {
+        &self.files
     }
 
     pub fn runs(&self) -> &[Arc<Run>] {
@@ -252,8 +263,11 @@ impl Snapshot {
         let key = key.as_ref();
         let found = self.tables.get(&table.keyspace, key);
         let found = found.map_err(|error| table.failed_near(READ, key, error))?;
-        let in_run = |of| self.runs.iter().find_map(|run| run.get(of, key)).map(Slice::from);
-        Ok(found.or_else(|| table.in_runs.and_then(in_run)))
+        let Some(of) = table.in_runs.filter(|_| found.is_none()) else { return Ok(found) };
+        match self.runs.iter().find_map(|run| run.get(of, key)) {
+            Some(value) => Ok(Some(Slice::from(value))),
+            None => self.files.get(of, key),
+        }
     }
 
     pub fn range<K: AsRef<[u8]>>(
@@ -267,7 +281,8 @@ impl Snapshot {
         };
         let bounds = (range.start_bound().map(AsRef::as_ref), range.end_bound().map(AsRef::as_ref));
         let runs = RunRows::new(&self.runs, table.in_runs, |run, of| run.rows_in(of, bounds));
-        items(table, from, self.tables.range(&table.keyspace, range), runs)
+        let files = FileRows::in_range(&self.files, table.in_runs, bounds);
+        items(table, from, self.tables.range(&table.keyspace, range), (runs, files))
     }
 
     pub fn prefix(
@@ -278,12 +293,35 @@ impl Snapshot {
         let prefix = prefix.as_ref();
         let in_run = |run: &Run, of| run.rows_with_prefix(of, prefix);
         let runs = RunRows::new(&self.runs, table.in_runs, in_run);
-        items(table, prefix.to_vec(), self.tables.prefix(&table.keyspace, prefix), runs)
+        let files = FileRows::with_prefix(&self.files, table.in_runs, prefix);
+        items(table, prefix.to_vec(), self.tables.prefix(&table.keyspace, prefix), (runs, files))
+    }
+
+    /// Rows of the table itself: without those of runs and files.
+    pub fn prefix_in_table(
+        &self,
+        table: &Table,
+        prefix: impl AsRef<[u8]>,
+    ) -> impl DoubleEndedIterator<Item = Item> + 'static {
+        let prefix = prefix.as_ref();
+        let rows = self.tables.prefix(&table.keyspace, prefix);
+        items(table, prefix.to_vec(), rows, Default::default())
+    }
+
+    /// The same.
+    pub fn range_in_table<K: AsRef<[u8]>>(
+        &self,
+        table: &Table,
+        range: RangeInclusive<K>,
+    ) -> impl DoubleEndedIterator<Item = Item> + 'static {
+        let from = range.start().as_ref().to_vec();
+        items(table, from, self.tables.range(&table.keyspace, range), Default::default())
     }
 
     pub fn iter(&self, table: &Table) -> impl DoubleEndedIterator<Item = Item> + 'static {
         let runs = RunRows::new(&self.runs, table.in_runs, |run, of| 0..run.rows(of));
-        items(table, Vec::new(), self.tables.iter(&table.keyspace), runs)
+        let files = FileRows::with_prefix(&self.files, table.in_runs, &[]);
+        items(table, Vec::new(), self.tables.iter(&table.keyspace), (runs, files))
     }
 }
 
@@ -291,12 +329,13 @@ fn items(
     table: &Table,
     from: Vec<u8>,
     rows: fjall::Iter,
-    runs: RunRows,
+    (runs, files): (RunRows, FileRows),
 ) -> impl DoubleEndedIterator<Item = Item> + 'static {
     let table = table.clone();
     let failed = move |error| table.failed_near(READ, &from, error);
     // Rows lie beside their keys, so taking both costs nothing.
-    Merged::new(rows.map(move |row| row.into_inner().map_err(&failed)), runs).map(Item)
+    let rows = rows.map(move |row| row.into_inner().map_err(&failed));
+    Merged::new(Both::new(rows, files), runs).map(Item)
 }
 
 /// A row of a scan.

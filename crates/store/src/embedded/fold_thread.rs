@@ -1,4 +1,4 @@
-//! Has runs of index rows written into their tables once there are enough of them, or no more come.
+//! Has runs of index rows written into a file once there are enough of them, or no more come.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 
 pub fn start(inner: &Arc<Inner>) -> std::io::Result<WorkerThread> {
     let inner = Arc::downgrade(inner);
-    WorkerThread::start("fold", LOOK_EVERY, move || look(&inner))
+    WorkerThread::start("fold", LOOK_EVERY, move |_| look(&inner))
 }
 
 /// Says when to look again.

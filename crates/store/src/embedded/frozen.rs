@@ -14,6 +14,7 @@ use std::sync::Arc;
 use fjall::{CompressionType, Database};
 
 use super::engine::{self, Snapshot};
+use super::index_files::{self, IndexFiles};
 use super::open::Store;
 use super::read::View;
 use super::runs::PendingRuns;
@@ -29,8 +30,16 @@ const CACHE_BYTES: u64 = 16 << 20;
 
 /// Its files go with it.
 pub struct Frozen {
-    opened: Option<(Database, Arc<Tables>, Arc<Bodies>, PendingRuns)>,
+    opened: Option<Opened>,
     folder: LinkedFolder,
+}
+
+struct Opened {
+    db: Database,
+    tables: Arc<Tables>,
+    bodies: Arc<Bodies>,
+    runs: PendingRuns,
+    files: IndexFiles,
 }
 
 struct LinkedFolder(PathBuf);
@@ -65,13 +74,15 @@ impl Frozen {
         let dictionaries = (&Snapshot::of(&db), &tables.dictionaries);
         let bodies = Arc::new(Bodies::open(&folder.0, dictionaries, CACHE_BYTES)?);
         let runs = runs_again(&View::without_runs(&db, (&tables, &bodies))?)?;
+        let files = IndexFiles::open(&folder.0, (&Snapshot::of(&db), &tables), CACHE_BYTES)?;
         let runs = PendingRuns::new(runs);
-        Ok(Some(Frozen { opened: Some((db, tables, bodies, runs)), folder }))
+        let opened = Some(Opened { db, tables, bodies, runs, files });
+        Ok(Some(Frozen { opened, folder }))
     }
 
     pub fn view(&self) -> Option<Result<View, Error>> {
-        let (db, tables, bodies, runs) = self.opened.as_ref()?;
-        Some(View::new(db, (tables, bodies), (runs, &Arc::default())))
+        let Opened { db, tables, bodies, runs, files } = self.opened.as_ref()?;
+        Some(View::new(db, (tables, bodies), (runs, files), &Arc::default()))
     }
 }
 
@@ -121,13 +132,15 @@ fn link_folder(from: &Path, to: &Path) -> io::Result<()> {
             unless_gone(fs::hard_link(&file, to.join("tables").join(name)))?;
         }
     }
-    // These are only appended to, behind all that the copied tables lead to.
-    let (from, to) = (from.join(segments::FOLDER), to.join(segments::FOLDER));
-    make(&to)?;
-    if from.is_dir() {
-        for file in files(&from)? {
-            let Some(name) = file.file_name() else { continue };
-            unless_gone(fs::hard_link(&file, to.join(name)))?;
+    // Segments are only appended to, behind all that the copied tables lead to; index files are written once.
+    for folder in [segments::FOLDER, index_files::FOLDER] {
+        let (from, to) = (from.join(folder), to.join(folder));
+        make(&to)?;
+        if from.is_dir() {
+            for file in files(&from)? {
+                let Some(name) = file.file_name() else { continue };
+                unless_gone(fs::hard_link(&file, to.join(name)))?;
+            }
         }
     }
     Ok(())

@@ -42,6 +42,8 @@ pub struct Inner {
     pub writing: WriteTurns,
     /// One fold of runs at a time. Whoever needs this and `writing` takes this one first.
     pub folding: Mutex<()>,
+    /// One merge of index files at a time. Whoever needs this and `writing` takes this one first.
+    pub merging: Mutex<()>,
     /// One write of rows of streams at a time. Whoever needs this and `writing` takes this one first.
     pub stream_writing: Mutex<()>,
     pub upkeep_due: UpkeepDue,

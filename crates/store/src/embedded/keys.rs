@@ -60,25 +60,34 @@ pub fn place_of_group(key: &[u8]) -> Option<(u64, u32)> {
     place_of_tx(key)
 }
 
-/// The number is as short as it can be with its length in front, which sorts the same.
 pub fn log_word(chain: ChainId, word: LogWord, number: u64) -> Vec<u8> {
-    let number = number.to_be_bytes();
-    let zeros = number.iter().take_while(|byte| **byte == 0).count();
-    let mut key = Vec::with_capacity(8 + 6 + 1 + number.len());
+    let mut key = Vec::with_capacity(8 + 6 + 1 + size_of::<u64>());
     key.extend_from_slice(&chain.0.to_be_bytes());
     key.extend_from_slice(&word);
-    key.push((number.len() - zeros) as u8);
-    key.extend(number.iter().skip(zeros));
+    put_short_number(&mut key, number);
     key
+}
+
+/// As short as it can be with its length in front, which sorts the same.
+pub fn put_short_number(out: &mut Vec<u8>, number: u64) {
+    let number = number.to_be_bytes();
+    let zeros = number.iter().take_while(|byte| **byte == 0).count();
+    out.push((number.len() - zeros) as u8);
+    out.extend(number.iter().skip(zeros));
+}
+
+/// None where there is anything else.
+pub fn short_number(bytes: &[u8]) -> Option<u64> {
+    let (length, digits) = bytes.split_first()?;
+    if digits.len() != usize::from(*length) || digits.len() > size_of::<u64>() {
+        return None;
+    }
+    Some(digits.iter().fold(0, |number, digit| number << 8 | u64::from(*digit)))
 }
 
 /// The block at the end of a `log_word` key.
 pub fn number_of_log_word(key: &[u8]) -> Option<u64> {
-    let (length, digits) = key.get(14..)?.split_first()?;
-    if digits.len() != usize::from(*length) || digits.len() > 8 {
-        return None;
-    }
-    Some(digits.iter().fold(0, |number, digit| number << 8 | u64::from(*digit)))
+    short_number(key.get(14..)?)
 }
 
 /// Several blocks may share a second, so the number is part of the key.
@@ -108,13 +117,16 @@ pub fn pruned(chain: ChainId) -> [u8; 15] {
     join!(15: b"pruned/", chain.0.to_be_bytes())
 }
 
-/// In the same table: up to which commit the chain's runs of index rows are in their tables.
+/// In the same table: up to which commit the chain's runs of index rows are in files.
 pub fn folded(chain: ChainId) -> [u8; 15] {
     join!(15: FOLDED, chain.0.to_be_bytes())
 }
 
 /// In front of every chain's.
 pub const FOLDED: &[u8] = b"folded/";
+
+/// In the same table: which set of index files counts.
+pub const INDEX_FILES_VERSION: &[u8] = b"index files";
 
 /// Of a `block` key.
 pub fn chain_and_number(key: &[u8]) -> Option<(ChainId, u64)> {

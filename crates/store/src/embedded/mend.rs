@@ -33,7 +33,7 @@ const PROBE_BYTES: usize = 64 << 10;
 
 pub fn start(inner: &Arc<Inner>) -> std::io::Result<WorkerThread> {
     let (inner, mut tries) = (inner.clone(), Tries::default());
-    WorkerThread::start("store", LOOK_EVERY, move || {
+    WorkerThread::start("store", LOOK_EVERY, move |_| {
         inner.look(&mut tries);
         LOOK_EVERY
     })

@@ -15,6 +15,7 @@ use super::folder::{self, Space};
 use super::health::Health;
 use super::inner::Inner;
 use super::mend;
+use super::merge_thread;
 use super::open_db::OpenDb;
 use super::read::View;
 use super::upgrade;
@@ -34,7 +35,7 @@ const OPEN_WAIT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct Store {
     /// End with the last handle that has them, and before what they work on.
-    _threads: Option<Arc<[WorkerThread; 3]>>,
+    _threads: Option<Arc<[WorkerThread; 4]>>,
     pub inner: Arc<Inner>,
 }
 
@@ -66,15 +67,20 @@ impl Store {
             announcements: Announcements::default(),
             writing: WriteTurns::default(),
             folding: Mutex::new(()),
+            merging: Mutex::new(()),
             stream_writing: Mutex::new(()),
             upkeep_due: UpkeepDue::default(),
             options: options.clone(),
         };
         let inner = Arc::new(inner);
-        let threads =
-            [fold_thread::start(&inner), upkeep_thread::start(&inner), mend::start(&inner)];
-        let [fold, upkeep, mend] = threads.map(|started| started.map_err(io));
-        let threads = [fold?, upkeep?, mend?];
+        let threads = [
+            fold_thread::start(&inner),
+            merge_thread::start(&inner),
+            upkeep_thread::start(&inner),
+            mend::start(&inner),
+        ];
+        let [fold, merge, upkeep, mend] = threads.map(|started| started.map_err(io));
+        let threads = [fold?, merge?, upkeep?, mend?];
         Ok(Store { inner, _threads: Some(Arc::new(threads)) })
     }
 
@@ -182,6 +188,7 @@ impl Store {
 
     pub fn compact(&self) -> Result<(), Error> {
         self.fold()?;
+        self.merge_all_index_files()?;
         let done = self.inner.writes(OpenDb::compact);
         self.inner.measure();
         done

@@ -4,15 +4,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fjall::{CompressionType, Database};
 use model::chain::ChainId;
-use model::panic_text;
 
 use super::engine::{self, Cause, Durability, Op, Slice, Snapshot, Table};
-use super::folder::{self, ChainMark, Damage, FolderState, Mark, Record, WRITES_KEY};
+use super::folder::{self, ChainMark, FolderState, Mark, Record, WRITES_KEY};
 use super::format;
+use super::index_files::{IndexFiles, SetChange};
+use super::opening::{check_nothing_is_lost, number_at, opening, panicked};
 use super::read::View;
 use super::runs::PendingRuns;
 use super::segments::{AppendFailure, Bodies, SegmentChange, Segments};
@@ -32,8 +33,6 @@ pub const IDENTITY_KEY: &[u8] = b"identity";
 const WAITING_FLUSHES_MAX: usize = 3;
 /// The same for files that wait to be merged.
 const UNMERGED_FILES_MAX: usize = 29;
-/// Looking for the file that the engine could not read takes no longer.
-const DIAGNOSIS_MAX: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 pub struct OpenDb {
@@ -42,6 +41,7 @@ pub struct OpenDb {
     pub bodies: Arc<Bodies>,
     pub segments: Arc<Segments>,
     pub runs: PendingRuns,
+    pub files: Arc<IndexFiles>,
     pub wallet_changes: Arc<WalletChanges>,
     pub path: PathBuf,
     writer: Mutex<Writer>,
@@ -143,6 +143,9 @@ impl OpenDb {
         let bodies = Arc::new(bodies);
         let segments = (&snapshot, &tables.segments);
         let segments = Segments::open(bodies.clone(), segments, options.segment_bytes)?;
+        let files = IndexFiles::open(path, (&snapshot, &tables), memory.index_cache)?;
+        files.remove_left_over()?;
+        let files = Arc::new(files);
         let wallet_changes = Arc::default();
         drop(snapshot);
         let view = View::without_runs(&db, (&tables, &bodies))?;
@@ -154,12 +157,33 @@ impl OpenDb {
         let writer = Mutex::new(Writer { mark, record, record_failed: false });
         let segments = Arc::new(segments);
         let path = path.clone();
-        Ok((OpenDb { db, tables, bodies, segments, runs, wallet_changes, path, writer }, format))
+        let open =
+            OpenDb { db, tables, bodies, segments, runs, files, wallet_changes, path, writer };
+        Ok((open, format))
     }
 
     pub fn view(&self) -> Result<View, Error> {
-        let runs = (&self.runs, &self.wallet_changes);
-        View::new(&self.db, (&self.tables, &self.bodies), runs)
+        let index = (&self.runs, &*self.files);
+        View::new(&self.db, (&self.tables, &self.bodies), index, &self.wallet_changes)
+    }
+
+    /// Another set of index files, and whatever else is written with it. The turn to write is held.
+    pub fn write_files(
+        &self,
+        mut ops: Vec<Op>,
+        change: &SetChange,
+        write: impl FnOnce(Vec<Op>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        ops.extend(change.ops(&self.tables));
+        self.files.begin(change);
+        write(ops).inspect_err(|_| self.files.withdraw(change))?;
+        let gone = self.files.settle(change);
+        // A file goes once nothing on disk leads to it, however little is waited for otherwise. Where that cannot be had,
+        // it stays until the next start.
+        if !gone.is_empty() && self.persist().is_ok() {
+            gone.iter().for_each(|file| file.doom());
+        }
+        Ok(())
     }
 
     /// The same with bodies, which are on disk before anything leads to them.
@@ -293,7 +317,7 @@ impl OpenDb {
         let files = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
         let logs = files.filter(|file| file.path().extension().is_some_and(|end| end == "jnl"));
         let log_bytes = logs.filter_map(|file| file.metadata().ok()).map(|found| found.len());
-        tables.sum::<u64>() + log_bytes.sum::<u64>() + self.segments.size().0
+        tables.sum::<u64>() + log_bytes.sum::<u64>() + self.segments.size().0 + self.files.size().0
     }
 
     /// The versions of all chains.
@@ -334,104 +358,6 @@ impl Writer {
     }
 }
 
-fn opening(error: fjall::Error, path: &Path) -> Error {
-    match error {
-        fjall::Error::Locked => Error::InUse { path: path.to_owned() },
-        fjall::Error::InvalidVersion(_) => {
-            let what = format!("the engine does not know this version: {error}");
-            Damage::of(folder::VERSION, what).into_error(path)
-        }
-        fjall::Error::Io(source) if is_refused(source.kind()) => {
-            Error::Folder { path: path.to_owned(), source }
-        }
-        other => match engine::cause_of(&other) {
-            Cause::Damaged | Cause::Other => {
-                let found = folder::find_damaged_file(
-                    &path.join("keyspaces"),
-                    Instant::now() + DIAGNOSIS_MAX,
-                );
-                let what = format!("the engine cannot open it: {other}");
-                found.unwrap_or(Damage::of(path, what)).into_error(path)
-            }
-            cause => match engine::failed("open", path, other) {
-                // Nobody tries it again.
-                Error::Engine { action, path, source, retryable, .. } if cause == Cause::Full => {
-                    let advice = "make room on its file system, and start again";
-                    Error::Engine { action, path, source, advice, retryable }
-                }
-                error => error,
-            },
-        },
-    }
-}
-
-/// By the operator's choice, not by damage.
-fn is_refused(kind: std::io::ErrorKind) -> bool {
-    matches!(kind, std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)
-}
-
-fn panicked(path: &Path, panic: &(dyn std::any::Any + Send)) -> Error {
-    let what = format!("the engine stopped while opening it: {}", panic_text(panic));
-    let found = folder::find_damaged_file(&path.join("keyspaces"), Instant::now() + DIAGNOSIS_MAX);
-    found.unwrap_or(Damage::of(path, what)).into_error(path)
-}
-
-fn number_at(row: Option<Slice>) -> u64 {
-    row.and_then(|row| row.as_ref().try_into().ok()).map_or(0, u64::from_be_bytes)
-}
-
-/// Holds what the engine has against what was durable.
-fn check_nothing_is_lost(meta: &Table, state: &FolderState) -> Result<(), Damage> {
-    let read = |found: Result<Option<Slice>, Error>| {
-        found.map_err(|error| match error {
-            Error::Engine { path, source, .. } => Damage::of(path, source.to_string()),
-            other => Damage::of("keyspaces", other.to_string()),
-        })
-    };
-    let writes = number_at(read(meta.get(WRITES_KEY))?);
-    let logged = state.logged.map_or(0, |(_, last)| last);
-    let durable = state.mark.as_ref().map_or(0, |mark| mark.writes);
-    if writes < durable.max(logged) {
-        let missing = durable.max(logged) - writes;
-        let what = format!(
-            "the last {missing} durable writes are neither in it nor in the tables{}",
-            lost(state)
-        );
-        return Err(Damage::of(&state.newest_log, what));
-    }
-    if let Some(mark) = &state.mark
-        && let Some(identity) = read(meta.get(IDENTITY_KEY))?
-        && *identity != mark.identity
-    {
-        let what = "it was written for another store: files of two stores are mixed";
-        return Err(Damage::of("durable", what));
-    }
-    // What stood in front of the log's first write must be in files.
-    let first = state.logged.map_or(0, |(first, _)| first);
-    let in_files = number_at(read(meta.get_from_files(WRITES_KEY))?);
-    if first > in_files + 1 {
-        let what = format!(
-            "writes {} to {} are neither in the tables nor in the log: this older file of the log is missing",
-            in_files + 1,
-            first - 1
-        );
-        return Err(Damage::of(&state.log_before, what));
-    }
-    Ok(())
-}
-
-/// How far each chain was.
-fn lost(state: &FolderState) -> String {
-    let chains = state.mark.iter().flat_map(|mark| &mark.chains);
-    let chains: Vec<String> = chains
-        .map(|ChainMark { chain, seq, newest }| {
-            let newest = newest.map_or("none".to_owned(), |number| number.to_string());
-            format!("chain {chain}: journal up to entry {seq}, newest block {newest}")
-        })
-        .collect();
-    if chains.is_empty() { String::new() } else { format!("; it held {}", chains.join("; ")) }
-}
-
 fn mark_of(db: &Database, view: &View) -> Result<Mark, Error> {
     let tables = &view.tables;
     let writes = number_at(tables.meta.get(WRITES_KEY)?);
@@ -463,16 +389,4 @@ fn fresh_identity() -> [u8; 16] {
     front.copy_from_slice(&half());
     back.copy_from_slice(&half());
     identity
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_that_cannot_be_made_for_want_of_room_does_not_promise_to_go_on() {
-        let full = fjall::Error::Io(std::io::Error::from_raw_os_error(28));
-        let told = opening(full, Path::new("/d")).to_string();
-        assert!(told.contains("make room on its file system, and start again"), "{told}");
-    }
 }

@@ -56,8 +56,8 @@ pub fn repair(
     let store = log_that_goes_on(store, &options, &mut report)?;
     if !report.steps.is_empty() {
         report.steps.extend(match store.sweep_indexes() {
-            Ok(0) => None,
-            Ok(rows) => Some(format!("{rows} index rows of blocks that are lost were removed")),
+            Ok(false) => None,
+            Ok(true) => Some("index rows of blocks that are lost were removed".to_owned()),
             // The check below tells more.
             Err(error) => Some(format!("index rows of lost blocks may be left: {error}")),
         });

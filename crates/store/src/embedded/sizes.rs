@@ -22,7 +22,9 @@ impl Store {
         let Ok(open) = self.inner.database() else { return Vec::new() };
         let (disk_bytes, rows) = open.segments.size();
         let bodies = TableSize { name: "segments of bodies", disk_bytes, rows };
-        open.tables.all().into_iter().map(size).chain([bodies]).collect()
+        let (disk_bytes, rows) = open.files.size();
+        let index = TableSize { name: "index files", disk_bytes, rows };
+        open.tables.all().into_iter().map(size).chain([bodies, index]).collect()
     }
 
     pub fn memory_use(&self) -> Vec<MemoryUse> {
@@ -32,6 +34,7 @@ impl Store {
         let of = |part, bytes, bytes_max| MemoryUse { part, bytes, bytes_max };
         vec![
             of("tables_cache", open.db.cache_size(), memory.tables_cache),
+            of("index_cache", open.files.cached_bytes(), memory.index_cache),
             of("bodies_cache", open.bodies.cached_bytes(), memory.bodies_cache),
             of("index_runs", open.runs.now().bytes(), WAITING_FOLDS_MAX * memory.run),
             of("write_buffers", open.db.write_buffer_size(), log_bytes_max),

@@ -68,8 +68,10 @@ tables! {
     /// The same for wallets that take part only inside.
     wallet_internal: Run,
     /// chain, seq → the blocks of a commit whose rows of `wallet_txs`, `wallet_internal`, `tx_by_hash` and `log_words` are
-    /// not in these tables yet.
+    /// not in a file yet.
     index_runs: Small,
+    /// file → its chain, its blocks, what was written: rows of the same four tables, of blocks that were stored in bulk.
+    index_files: Small,
     /// chain, address, level, bucket → how many rows of both kinds. Of wallets with many rows only.
     wallet_counts: Index,
     /// chain, generation, number → trades, and the pools whose state changed; absent where nothing

@@ -30,7 +30,7 @@ impl UpkeepDue {
 
 pub fn start(inner: &Arc<Inner>) -> std::io::Result<WorkerThread> {
     let inner = Arc::downgrade(inner);
-    WorkerThread::start("upkeep", LOOK_EVERY, move || {
+    WorkerThread::start("upkeep", LOOK_EVERY, move |_| {
         look(&inner);
         LOOK_EVERY
     })

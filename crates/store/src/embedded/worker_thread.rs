@@ -1,6 +1,6 @@
 //! A thread that looks after something again and again, also where nobody asks for anything.
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -11,16 +11,17 @@ pub struct WorkerThread {
 }
 
 impl WorkerThread {
-    /// `look` is called after a pause, and says how long the next one is.
+    /// `look` is called after a pause, and says how long the next one is. What takes long asks in between whether it is
+    /// to stop.
     pub fn start(
         name: &str,
         mut pause: Duration,
-        mut look: impl FnMut() -> Duration + Send + 'static,
+        mut look: impl FnMut(&dyn Fn() -> bool) -> Duration + Send + 'static,
     ) -> std::io::Result<Self> {
-        let (stop, stopped) = channel();
+        let (stop, stopped) = channel::<()>();
         let work = move || {
             while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                pause = look();
+                pause = look(&|| stopped.try_recv() == Err(TryRecvError::Disconnected));
             }
         };
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work)?;

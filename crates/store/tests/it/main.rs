@@ -17,6 +17,8 @@ mod folder;
 #[cfg(test)]
 mod formats;
 #[cfg(test)]
+mod index_files;
+#[cfg(test)]
 mod index_runs;
 #[cfg(test)]
 mod kill_reader;

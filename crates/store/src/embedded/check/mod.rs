@@ -32,7 +32,8 @@ impl Store {
     pub fn check(&self, progress: ProgressFn) -> Result<CheckReport, Error> {
         let folded = self.fold();
         let view = self.view()?;
-        let mut parts = vec![files::check(&view.tables), check_files(&view)];
+        let index = files::check_index(view.snapshot.files());
+        let mut parts = vec![files::check_tables(&view.tables), check_files(&view), index];
         if let Err(error) = folded {
             let mut part = CheckedPart::new("new index rows");
             part.fault(error.to_string());

@@ -27,7 +27,7 @@ impl ChainCheck<'_> {
         let t = &self.view.tables;
         let mut sum = Sum::default();
         let mut is_counted = false;
-        for row in self.view.all_wallet_counts(&keys::chain(self.chain)) {
+        for row in self.view.wallet_counts_in_tables(&keys::chain(self.chain)) {
             let (key, count) = row?;
             if keys::is_total(&key) {
                 is_counted =

@@ -9,7 +9,7 @@ use rustix::fs::Mode;
 const FOLDER: u32 = 0o700;
 const FILE: u32 = 0o600;
 /// Others may keep files of their own in the folder; those are left as they are.
-const OURS: [&str; 5] = ["version", "lock", "durable", "keyspaces", "segments"];
+const OURS: [&str; 6] = ["version", "lock", "durable", "keyspaces", "segments", "index"];
 const OUR_ENDS: [&str; 3] = [".jnl", ".damaged", ".sock"];
 
 /// Files and folders that this process makes from here on are its owner's alone: the engine makes them

@@ -1,5 +1,7 @@
 //! Whole blocks and single transactions.
 
+use std::collections::VecDeque;
+
 use bytes::Bytes;
 use model::chain::ChainId;
 use model::proof::Proof;
@@ -127,7 +129,7 @@ impl View {
 
     /// For reading several: neighbours are found where the last one was.
     pub fn transactions(&self, chain: ChainId) -> TxReader<'_> {
-        TxReader { view: self, chain, body: None, group: None }
+        TxReader { view: self, chain, body: None, ahead: VecDeque::new(), group: None }
     }
 }
 
@@ -175,9 +177,13 @@ pub struct TxReader<'a> {
     view: &'a View,
     chain: ChainId,
     /// Of the block that was read last, by its number; none where that has none.
-    body: Option<(u64, Option<BodyReader<'a>>)>,
+    body: Option<BodyOf<'a>>,
+    /// Of blocks that will be read next, in this order.
+    ahead: VecDeque<BodyOf<'a>>,
     group: Option<Group>,
 }
+
+type BodyOf<'a> = (u64, Option<BodyReader<'a>>);
 
 struct Group {
     /// Block number and group.
@@ -200,6 +206,22 @@ impl<'a> TxReader<'a> {
             // Whoever reads it learns why there is none.
             Ok(None) | Err(_) => true,
         }
+    }
+
+    /// Has all of these fetched at once; they are read next, in this order.
+    pub fn will_need(&mut self, places: &[Place], with_frames: bool) -> Result<(), Error> {
+        for (number, index) in places {
+            if self.ahead.back().is_none_or(|(last, _)| last != number) {
+                self.ahead.push_back((*number, self.view.body(self.chain, *number)?));
+            }
+            if let Some((_, Some(body))) = self.ahead.back() {
+                body.will_need(Kind::Txs, groups::of(*index));
+                if with_frames {
+                    body.will_need(Kind::Traces, groups::of(*index));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Reads one transaction with its logs, and steps aside where that waits for a file.
@@ -244,7 +266,12 @@ impl<'a> TxReader<'a> {
 
     fn body(&mut self, number: u64) -> Result<Option<&mut BodyReader<'a>>, Error> {
         if self.body.as_ref().is_none_or(|(known, _)| *known != number) {
-            self.body = Some((number, self.view.body(self.chain, number)?));
+            let ahead = self.ahead.iter().position(|(next, _)| *next == number);
+            let found = ahead.and_then(|at| self.ahead.drain(..=at).next_back());
+            self.body = match found {
+                Some(body) => Some(body),
+                None => Some((number, self.view.body(self.chain, number)?)),
+            };
         }
         Ok(self.body.as_mut().and_then(|(_, body)| body.as_mut()))
     }

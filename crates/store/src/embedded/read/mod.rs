@@ -22,6 +22,7 @@ use model::raw::Header;
 use super::codec::rows::{unpack_header, unpack_summary};
 use super::codec::unpack_coverage;
 use super::engine::Snapshot;
+use super::index_files::IndexFiles;
 use super::keys;
 use super::runs::PendingRuns;
 use super::segments::Bodies;
@@ -46,13 +47,16 @@ impl View {
     pub fn new(
         db: &Database,
         parts: (&Arc<Tables>, &Arc<Bodies>),
-        (runs, wallet_changes): (&PendingRuns, &Arc<WalletChanges>),
+        (runs, files): (&PendingRuns, &IndexFiles),
+        wallet_changes: &Arc<WalletChanges>,
     ) -> Result<Self, Error> {
-        let snapshot = || runs.snapshot(|| Snapshot::of(db), &parts.0.meta);
+        let meta = &parts.0.meta;
+        let with_runs = || runs.snapshot(|| Snapshot::of(db), meta);
+        let snapshot = || files.snapshot(with_runs, meta);
         Self::with_snapshot(snapshot, parts, wallet_changes.clone())
     }
 
-    /// Of what is in tables alone.
+    /// Of what the engine has alone: no index row that was stored in bulk is in it.
     pub fn without_runs(db: &Database, parts: (&Arc<Tables>, &Arc<Bodies>)) -> Result<Self, Error> {
         Self::with_snapshot(|| Ok(Snapshot::of(db)), parts, Arc::default())
     }

@@ -28,13 +28,17 @@ impl View {
         let mut reader = self.transactions(q.chain);
         let mut txs = Vec::with_capacity(page.places.len());
         let mut places = page.places.into_iter().peekable();
-        // As long as all is in memory; the rest together, so that it is stepped aside for once.
+        // As long as all is in memory; the rest together, so that the disk is waited for once.
         while let Some(place) = places.next_if(|place| reader.is_at_hand(*place, q.with_internal)) {
             txs.push(read_row(&mut reader, place, q.with_internal)?);
         }
-        if places.peek().is_some() {
-            let rest = places.map(|place| read_row(&mut reader, place, q.with_internal));
-            txs.extend(may_block(|| rest.collect::<Result<Vec<_>, _>>())?);
+        let rest: Vec<Place> = places.collect();
+        if !rest.is_empty() {
+            txs.extend(may_block(|| {
+                reader.will_need(&rest, q.with_internal)?;
+                let rows = rest.iter().map(|place| read_row(&mut reader, *place, q.with_internal));
+                rows.collect::<Result<Vec<_>, _>>()
+            })?);
         }
         Ok(WalletPage { txs, more: page.more })
     }
@@ -86,17 +90,17 @@ impl View {
         let total = self
             .snapshot
             .get(&self.tables.wallet_counts, keys::count(q.chain, q.address, TOTAL, 0))?;
-        let Some(total) = total else { return self.count_rows(q) };
         // Counts are of what is in tables.
-        let in_runs = self.count_in_runs(q);
+        let elsewhere = self.count_in_runs(q) + self.count_in_files(q)?;
+        let Some(total) = total else { return Ok(self.count_rows(q)? + elsewhere) };
         if (q.from_block, q.to_block) == (0, u64::MAX) {
             let total = Count::unpack(&total).ok_or(BROKEN_COUNT)?;
-            return Ok(total.rows(q.with_internal) + in_runs);
+            return Ok(total.rows(q.with_internal) + elsewhere);
         }
         let count = |(from, to, level)| self.count_buckets(q, level, from, to);
         let pieces = pieces(&LEVELS, q.from_block, q.to_block);
         let in_tables: Result<u64, Error> = pieces.into_iter().map(count).sum();
-        Ok(in_tables? + in_runs)
+        Ok(in_tables? + elsewhere)
     }
 
     /// Not earlier than its last change.
@@ -115,6 +119,16 @@ impl View {
             tables.map(|table| run.rows_in(table, bounds).len() as u64).sum::<u64>()
         });
         rows.sum()
+    }
+
+    fn count_in_files(&self, q: &WalletQuery) -> Result<u64, Error> {
+        let files = self.snapshot.files();
+        let count = |table| {
+            let (of, blocks) = ((q.chain, q.address.as_slice()), (q.from_block, q.to_block));
+            files.count(table, of, blocks)
+        };
+        let internal = if q.with_internal { count(RunTable::WalletInternal)? } else { 0 };
+        Ok(count(RunTable::WalletTxs)? + internal)
     }
 
     /// Buckets of a level. The last one's are single blocks, so a range is never cut finer.
@@ -137,12 +151,13 @@ impl View {
         Ok(total)
     }
 
+    /// In tables.
     fn count_rows(&self, q: &WalletQuery) -> Result<u64, Error> {
         let range = rows_of(q);
         let mut total = 0;
         let internal = q.with_internal.then_some(&self.tables.wallet_internal);
         for table in [Some(&self.tables.wallet_txs), internal].into_iter().flatten() {
-            let mut rows = self.snapshot.range(table, range.clone());
+            let mut rows = self.snapshot.range_in_table(table, range.clone());
             let few = count(rows.by_ref().take(FEW_ROWS))?;
             total += few;
             if few == FEW_ROWS as u64 {

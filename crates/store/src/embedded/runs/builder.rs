@@ -2,7 +2,8 @@
 
 use model::chain::ChainId;
 
-use super::run::{Run, RunTable, SortedRows};
+use super::run::{Run, RunTable};
+use super::sorted_rows::SortedRows;
 use crate::coverage::Coverage;
 
 /// Of one table. A block more than this, and offsets still fit.
@@ -73,14 +74,8 @@ impl Rows {
         self.order.sort_unstable_by(|a, b| {
             a.start_of_key.cmp(&b.start_of_key).then_with(|| key(a).cmp(key(b)))
         });
-        let mut sorted = SortedRows {
-            data: Vec::with_capacity(data.len()),
-            ends: Vec::with_capacity(self.order.len()),
-        };
-        for at in &self.order {
-            sorted.data.extend_from_slice(row(at));
-            sorted.ends.push(sorted.data.len() as u32);
-        }
+        let mut sorted = SortedRows::with_capacity(data.len(), self.order.len());
+        self.order.iter().for_each(|at| sorted.push_packed(row(at)));
         sorted
     }
 }

@@ -34,7 +34,6 @@ impl<I: DoubleEndedIterator<Item = Row>> Iterator for Merged<I> {
                 self.runs.take_first().map(Ok)
             }
             order => {
-                // A run that is being written into the table is in both for a while.
                 if order.is_some_and(|order| order.is_eq()) {
                     self.runs.take_first();
                 }

@@ -1,8 +1,7 @@
-//! The runs that are not in their tables yet.
+//! The runs that are not in a file yet.
 
-use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use model::chain::ChainId;
@@ -15,8 +14,6 @@ use crate::embedded::keys;
 
 pub struct PendingRuns {
     state: RwLock<Arc<Pending>>,
-    /// Chains whose tables may hold rows of runs that are still pending: they must not be counted there.
-    half_folded: Mutex<BTreeSet<ChainId>>,
 }
 
 /// As it was at one moment.
@@ -33,9 +30,7 @@ impl PendingRuns {
     /// Runs as they were when the store was last open.
     pub fn new(runs: Vec<Arc<Run>>) -> Self {
         let pending = Pending { runs, gone: Vec::new(), newest: Some(Instant::now()) };
-        // Whether a fold of these was cut off is not known.
-        let half_folded = Mutex::new(pending.chains().into_iter().collect());
-        PendingRuns { state: RwLock::new(Arc::new(pending)), half_folded }
+        PendingRuns { state: RwLock::new(Arc::new(pending)) }
     }
 
     pub fn now(&self) -> Arc<Pending> {
@@ -69,25 +64,7 @@ impl PendingRuns {
         });
     }
 
-    /// All runs that the chain had when the fold began are gone.
-    pub fn end_fold(&self, chain: ChainId) {
-        self.half_folded.lock().unwrap_or_else(PoisonError::into_inner).remove(&chain);
-    }
-
-    pub fn is_half_folded(&self, chain: ChainId) -> bool {
-        self.half_folded.lock().unwrap_or_else(PoisonError::into_inner).contains(&chain)
-    }
-
-    /// The runs of the chain that are to be folded: all that there are.
-    pub fn begin_fold(&self, chain: ChainId) -> Vec<Arc<Run>> {
-        let runs = self.now().of_chain(chain);
-        if !runs.is_empty() {
-            self.half_folded.lock().unwrap_or_else(PoisonError::into_inner).insert(chain);
-        }
-        runs
-    }
-
-    /// A snapshot with the runs that its tables do not have.
+    /// A snapshot with the runs that no file of it has.
     pub fn snapshot(&self, take: impl Fn() -> Snapshot, meta: &Table) -> Result<Snapshot, Error> {
         loop {
             let snapshot = take();
@@ -102,6 +79,11 @@ impl PendingRuns {
 impl Pending {
     pub fn bytes(&self) -> u64 {
         self.runs.iter().map(|run| run.bytes()).sum()
+    }
+
+    /// The oldest first.
+    pub fn all(&self) -> &[Arc<Run>] {
+        &self.runs
     }
 
     /// When the newest came.
@@ -129,7 +111,7 @@ impl Pending {
         of_chain.flat_map(|run| run.blocks.ranges()).any(overlaps)
     }
 
-    /// None where runs that the snapshot needs are gone: its tables were written since.
+    /// None where runs that the snapshot needs are gone: they were written into a file since.
     fn of_snapshot(
         &self,
         snapshot: &Snapshot,

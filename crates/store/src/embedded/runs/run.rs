@@ -5,6 +5,7 @@ use std::ops::{Bound, Range};
 
 use model::chain::ChainId;
 
+use super::sorted_rows::SortedRows;
 use crate::coverage::Coverage;
 
 /// A table whose rows may lie in runs.
@@ -17,6 +18,9 @@ pub enum RunTable {
 }
 
 impl RunTable {
+    pub const ALL: [RunTable; 4] =
+        [RunTable::WalletTxs, RunTable::WalletInternal, RunTable::TxByHash, RunTable::LogWords];
+
     pub fn of_name(name: &str) -> Option<Self> {
         match name {
             "wallet_txs" => Some(RunTable::WalletTxs),
@@ -27,7 +31,7 @@ impl RunTable {
         }
     }
 
-    pub(super) fn of<T>(self, all: &[T; 4]) -> &T {
+    pub fn of<T>(self, all: &[T; 4]) -> &T {
         let [a, b, c, d] = all;
         match self {
             RunTable::WalletTxs => a,
@@ -37,7 +41,7 @@ impl RunTable {
         }
     }
 
-    pub(super) fn of_mut<T>(self, all: &mut [T; 4]) -> &mut T {
+    pub fn of_mut<T>(self, all: &mut [T; 4]) -> &mut T {
         let [a, b, c, d] = all;
         match self {
             RunTable::WalletTxs => a,
@@ -57,34 +61,18 @@ pub struct Run {
     pub(super) tables: [SortedRows; 4],
 }
 
-/// Rows of one table, sorted by key.
-#[derive(Default)]
-pub(super) struct SortedRows {
-    /// Each with the length of its key in front.
-    pub data: Vec<u8>,
-    /// Where each of them ends.
-    pub ends: Vec<u32>,
-}
-
 impl Run {
     pub fn bytes(&self) -> u64 {
-        self.tables.iter().map(|rows| (rows.data.len() + 4 * rows.ends.len()) as u64).sum()
+        self.tables.iter().map(SortedRows::bytes).sum()
     }
 
     pub fn rows(&self, table: RunTable) -> usize {
-        table.of(&self.tables).ends.len()
+        table.of(&self.tables).len()
     }
 
     /// Key, without its chain, and value; both are empty behind the last row.
     pub fn row(&self, table: RunTable, index: usize) -> (&[u8], &[u8]) {
-        let SortedRows { data, ends } = table.of(&self.tables);
-        let row = || {
-            let start = index.checked_sub(1).map_or(Some(&0), |before| ends.get(before))?;
-            let row = data.get(*start as usize..*ends.get(index)? as usize)?;
-            let (key_bytes, row) = row.split_first()?;
-            row.split_at_checked(usize::from(*key_bytes))
-        };
-        row().unwrap_or_default()
+        table.of(&self.tables).row(index)
     }
 
     /// The rows whose keys, with their chain, lie in a range.
@@ -133,17 +121,7 @@ impl Run {
         }
     }
 
-    /// `is_past` holds for no row, for all, or from some row on.
     fn first_where(&self, table: RunTable, is_past: impl Fn(&[u8]) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.rows(table));
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if is_past(self.row(table, middle).0) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        low
+        table.of(&self.tables).first_where(is_past)
     }
 }

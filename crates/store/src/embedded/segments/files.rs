@@ -7,6 +7,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::embedded::numbered_files::numbers_in;
+use crate::embedded::prefetch::will_need;
+
 /// In the data folder.
 pub const FOLDER: &str = "segments";
 const END: &str = ".bodies";
@@ -33,6 +36,14 @@ impl SegmentFiles {
         Ok(bytes)
     }
 
+    /// It will be read soon.
+    pub fn will_need(&self, id: u64, offset: u64, length: usize) {
+        // Whoever reads it learns why there is none.
+        if let Ok(file) = self.file(id) {
+            will_need(&file, offset, length as u64);
+        }
+    }
+
     fn file(&self, id: u64) -> io::Result<Arc<File>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = open.get(&id) {
@@ -54,17 +65,7 @@ impl SegmentFiles {
 
     /// Those that are there, whether anything leads to them or not.
     pub fn list(&self) -> io::Result<Vec<u64>> {
-        let entries = match std::fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other?,
-        };
-        let mut ids = Vec::new();
-        for entry in entries {
-            let name = entry?.file_name();
-            let id = name.to_str().and_then(|name| name.strip_suffix(END));
-            ids.extend(id.and_then(|id| id.parse::<u64>().ok()));
-        }
-        Ok(ids)
+        numbers_in(&self.folder, END)
     }
 
     /// For appending at `end`. What lies behind it is cut off, and a file that is new is on disk by its name.

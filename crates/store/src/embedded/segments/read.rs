@@ -92,6 +92,17 @@ impl<'a> BodyReader<'a> {
             || self.cache_key(start).is_none_or(|key| self.view.bodies.frames.contains_key(&key))
     }
 
+    /// The group will be read soon.
+    pub fn will_need(&self, kind: Kind, group: u32) {
+        let Some((frame, start)) = self.row.frame_of(kind, group) else { return };
+        if let Some(key @ (id, offset)) = self.cache_key(start)
+            && !self.view.bodies.frames.contains_key(&key)
+        {
+            let length = HASH_BYTES + frame.packed_bytes as usize;
+            self.view.bodies.files.will_need(id, offset, length);
+        }
+    }
+
     /// None for a frame that is not in a file.
     fn cache_key(&self, start: u64) -> Option<(u64, u64)> {
         match self.row.place {

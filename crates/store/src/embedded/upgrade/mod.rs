@@ -6,6 +6,7 @@
 mod from_3;
 mod from_4;
 mod from_5;
+mod from_7;
 mod old_rows;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,11 @@ fn run(open: &OpenDb, format: u32, progress: &dyn Fn(UpgradeProgress)) -> Result
         // Bodies of format 6 stay as they are: their frames say what they hold. An older build would not
         // understand those of new blocks.
         Upgrade { open, from: 6, rows_at_once, progress }.finish()?;
+    }
+    if format < 8 {
+        // All other index rows stay in their tables, where they are read as before. An older build would not see those
+        // that are in files from now on.
+        from_7::run(&Upgrade { open, from: 7, rows_at_once, progress })?;
     }
     from_5::clear_old_tables(open)
 }

@@ -59,6 +59,8 @@ pub struct Batch<'a> {
     changed: ChangedPlaces,
     /// Index rows that are not written one by one.
     run: RunBuilder,
+    /// Blocks whose rows in index files count no more.
+    taken_out: Vec<u64>,
     pub(super) pools: PoolNews,
     pub(super) coverage: Coverage,
     pub(super) generations: Generations,
@@ -94,6 +96,7 @@ impl<'a> Batch<'a> {
             wallets: Vec::new(),
             changed: ChangedPlaces::default(),
             run: RunBuilder::default(),
+            taken_out: Vec::new(),
             pools: PoolNews::default(),
             coverage: view.coverage(chain)?,
             generations,
@@ -193,17 +196,28 @@ impl<'a> Batch<'a> {
     pub(super) fn drop_block(&mut self, block: PackedBlock, view: &View) -> Result<(), Error> {
         self.removes = true;
         let (chain, number) = (self.chain, block.head.number);
+        let is_in_file = self.open.files.now().has_block(chain, number);
+        if is_in_file {
+            self.taken_out.push(number);
+        }
         let t = self.tables.clone();
         if block.head.is_untraced() {
             self.drop_key(&t.untraced, keys::newest_first(chain, number));
         }
-        block.for_each_index_row(chain, |index, key, _| self.drop_key(index.table(&t), key));
+        block.for_each_index_row(chain, |index, key, _| {
+            let table = index.table(&t);
+            if !(is_in_file && table.in_runs().is_some()) {
+                self.drop_key(table, key);
+            }
+        });
         self.drop_key(&t.headers, keys::block(chain, number));
         self.drop_key(&t.block_by_hash, keys::by_hash(chain, block.head.hash));
         self.drop_key(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number));
         self.drop_body(number, view)?;
         block.rows.wallets.iter().for_each(|party| self.changed.add(party.address));
-        self.note_wallets(number, &block.rows, -1);
+        if !is_in_file {
+            self.note_wallets(number, &block.rows, -1);
+        }
         for generation in self.generations.written() {
             self.drop_facts(view, generation, number)?;
         }
@@ -354,7 +368,12 @@ impl<'a> Batch<'a> {
             self.put(&table, keys::block(chain, seq), pack_coverage(&run.blocks));
             self.open.runs.push(Arc::new(run));
         }
-        let written = inner.write_bodies(self.ops, self.segments, durability, at);
+        let (ops, segments, open) = (self.ops, self.segments, &self.open);
+        let write = |ops| inner.write_bodies(ops, segments, durability, at);
+        let written = match open.files.without_blocks(chain, &self.taken_out) {
+            Some(change) => open.write_files(ops, &change, write),
+            None => write(ops),
+        };
         if has_run && written.is_err() {
             self.open.runs.withdraw(chain, seq);
         }

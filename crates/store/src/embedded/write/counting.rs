@@ -24,22 +24,20 @@ impl Batch<'_> {
         if let Some(total) = self.total_of(address)? {
             return self.change_counts(address, total, &changes());
         }
-        // Rows of a run that is on its way into its table would be counted now and when it has arrived.
-        let may_count = !self.removes && !self.open.runs.is_half_folded(self.chain);
-        if rows.len() >= MANY_AT_ONCE && may_count {
+        if rows.len() >= MANY_AT_ONCE && !self.removes {
             return self.begin_to_count(address, changes());
         }
         Ok(())
     }
 
     /// None where the wallet is not counted.
-    pub(super) fn total_of(&self, address: Address) -> Result<Option<Count>, Error> {
+    fn total_of(&self, address: Address) -> Result<Option<Count>, Error> {
         let row = self.tables.wallet_counts.get(keys::count(self.chain, address, TOTAL, 0))?;
         row.map(|row| Count::unpack(&row).ok_or(BROKEN)).transpose()
     }
 
     /// Of a wallet that is counted, and had this total.
-    pub(super) fn change_counts(
+    fn change_counts(
         &mut self,
         address: Address,
         total: Count,
@@ -64,7 +62,7 @@ impl Batch<'_> {
     }
 
     /// If it has enough rows by now: those in its tables, and those that this batch adds to them.
-    pub(super) fn begin_to_count(&mut self, address: Address, added: Buckets) -> Result<(), Error> {
+    fn begin_to_count(&mut self, address: Address, added: Buckets) -> Result<(), Error> {
         let mut all = self.stored_rows(address)?;
         all.extend(added);
         let total = Count::default().changed_by(all.total()).ok_or(BROKEN)?;
@@ -94,7 +92,7 @@ impl Batch<'_> {
         }
     }
 
-    /// In the tables alone: rows of runs are counted when they come there.
+    /// In its tables alone.
     fn stored_rows(&self, address: Address) -> Result<Buckets, Error> {
         let (snapshot, t) = (Snapshot::of(&self.open.db), &self.tables);
         let mut rows = Buckets::default();

@@ -1,4 +1,4 @@
-//! A fold that is cut off between its steps.
+//! Folds that are cut off, and counts of rows in different places.
 
 use model::proof::Proof;
 use model::raw::{Block, Receipt};
@@ -7,6 +7,9 @@ use testkit::{SimChain, SimConfig};
 use super::*;
 use crate::block::VerifiedBlock;
 use crate::change::ChangeOf;
+use crate::embedded::engine::PutFn;
+use crate::embedded::runs::merged_rows;
+use crate::journal::Origin;
 use crate::options::Options;
 use crate::query::WalletQuery;
 
@@ -71,6 +74,9 @@ fn plain(blocks: usize) -> Plain {
     let store = open_store(&dir, "plain");
     commit(&store, &sim, Origin::Head, 0, blocks + 1);
     let totals = totals(&store, &sim);
+    let view = store.view().unwrap();
+    assert!(view.snapshot.iter(&view.tables.wallet_counts).count() > 0, "nothing is counted");
+    drop(view);
     Plain { dir, sim, store, totals }
 }
 
@@ -80,7 +86,7 @@ fn open_store(dir: &tempfile::TempDir, name: &str) -> Store {
     Store::open(&options, &|_| ()).unwrap()
 }
 
-/// Rows are in tables and in runs, and a wallet that a block near the head has often is not counted by both.
+/// A file is there that nothing leads to.
 #[test]
 fn a_fold_that_is_cut_off_counts_nothing_twice() {
     let Plain { dir, sim, store: plain, totals: expected } = plain(20);
@@ -89,57 +95,76 @@ fn a_fold_that_is_cut_off_counts_nothing_twice() {
     let store = open_store(&dir, "cut");
     commit(&store, &sim, Origin::History, 0, 15);
     let open = store.inner.database().unwrap();
-    let runs = open.runs.begin_fold(CHAIN);
-    write_tables(&open.tables, CHAIN, &runs).unwrap();
+    let runs = open.runs.now().of_chain(CHAIN);
+    write_file(&open.files, CHAIN, &runs).unwrap().unwrap();
     drop(open);
     commit(&store, &sim, Origin::Head, 15, 21);
     assert_eq!(totals(&store, &sim), expected);
-    drop(runs);
     copy_folder(&dir.path().join("cut"), &dir.path().join("crashed"));
     drop(store);
     for name in ["cut", "crashed"] {
+        let files = || std::fs::read_dir(dir.path().join(name).join("index")).unwrap().count();
+        assert_eq!(files(), 1);
         let store = open_store(&dir, name);
+        assert_eq!(files(), 0);
         assert_folds(&store, &sim, &expected);
+        assert_eq!(files(), 1);
         let digest = |store: &Store| store.view().unwrap().digest(CHAIN).unwrap();
         assert_eq!(digest(&store), digest(&plain));
     }
 }
 
-/// Some runs are counted and gone, others are in their tables and still pending.
+/// The build before wrote rows of runs into tables, and was ended before it took the runs away.
 #[test]
-fn a_fold_that_is_cut_off_between_its_parts_counts_nothing_twice() {
-    let Plain { dir, sim, store: plain, totals: expected } = plain(40);
+fn rows_that_format_7_left_in_tables_and_in_runs_are_in_one_place() {
+    let Plain { dir, sim, totals: expected, .. } = plain(20);
     let store = open_store(&dir, "cut");
-    // The first ones make wallets that are counted, the others add to them.
-    commit(&store, &sim, Origin::History, 0, 10);
-    store.fold().unwrap();
-    for from in [10, 15, 20, 25, 30] {
-        commit(&store, &sim, Origin::History, from, from + 5);
-    }
+    commit(&store, &sim, Origin::Head, 0, 5);
+    commit(&store, &sim, Origin::History, 5, 21);
     let open = store.inner.database().unwrap();
-    let runs = open.runs.begin_fold(CHAIN);
-    write_tables(&open.tables, CHAIN, &runs).unwrap();
-    let changes = CountChanges::of(&open.tables, CHAIN, (&runs, 1)).unwrap();
-    assert_eq!(changes.parts.len(), 5, "a part for each run");
-    assert!(changes.parts.iter().all(|part| !part.counts.is_empty()));
-    let whole = CountChanges::of(&open.tables, CHAIN, (&runs, usize::MAX)).unwrap();
-    assert_eq!(whole.parts.len(), 1);
-    drop(open);
-    for part in changes.parts.into_iter().take(3) {
-        store.fold_part(CHAIN, part).unwrap();
-        assert_eq!(totals_upto(&store, &sim, 34), totals_upto(&plain, &sim, 34));
+    let runs = open.runs.now().of_chain(CHAIN);
+    for (_, table) in open.tables.all() {
+        let Some(of) = table.in_runs().filter(|of| runs[0].rows(*of) > 0) else { continue };
+        let mut rows = merged_rows(&runs, of);
+        let put_one = |put: &mut PutFn| {
+            let Some((key, value)) = rows.next() else { return Ok(false) };
+            put(&[keys::chain(CHAIN).as_slice(), key].concat(), value).map(|()| true)
+        };
+        table.bulk_load(put_one).unwrap();
     }
-    commit(&store, &sim, Origin::Head, 35, 41);
+    store.put(&open.tables.meta, b"format", Some(vec![0, 0, 0, 7]), Durability::Disk).unwrap();
+    drop((open, store));
+    let store = open_store(&dir, "cut");
+    assert_folds(&store, &sim, &expected);
+    let view = store.view().unwrap();
+    let rows = |table| view.snapshot.prefix(table, keys::chain(CHAIN)).count();
+    let in_table = |table| view.snapshot.prefix_in_table(table, keys::chain(CHAIN)).count();
+    assert!(in_table(&view.tables.tx_by_hash) < rows(&view.tables.tx_by_hash) / 2);
+    assert!(in_table(&view.tables.tx_by_hash) > 0, "blocks near the head");
+}
+
+/// Totals and ranges of wallets with rows in tables, in files and in runs.
+#[test]
+fn rows_are_counted_wherever_they_are() {
+    let Plain { dir, sim, store: plain, totals: expected } = plain(40);
+    let store = open_store(&dir, "mixed");
+    for (origin, from, to, folds) in [
+        (Origin::History, 0, 10, true),
+        (Origin::Head, 10, 15, false),
+        (Origin::History, 15, 22, true),
+        (Origin::Head, 22, 33, false),
+        (Origin::History, 33, 41, false),
+    ] {
+        commit(&store, &sim, origin, from, to);
+        if folds {
+            store.fold().unwrap();
+        }
+    }
     assert_eq!(totals(&store, &sim), expected);
-    drop(runs);
-    copy_folder(&dir.path().join("cut"), &dir.path().join("crashed"));
-    drop(store);
-    for name in ["cut", "crashed"] {
-        let store = open_store(&dir, name);
-        let left = store.inner.database().unwrap().runs.now().of_chain(CHAIN).len();
-        assert_eq!(left, 2);
-        assert_folds(&store, &sim, &expected);
+    for upto in [0, 9, 12, 14, 17, 30, 35, 40] {
+        assert_eq!(totals_upto(&store, &sim, upto), totals_upto(&plain, &sim, upto), "{upto}");
     }
+    assert_folds(&store, &sim, &expected);
 }
 
 fn assert_folds(store: &Store, sim: &SimChain, expected: &[u64]) {
@@ -149,7 +174,4 @@ fn assert_folds(store: &Store, sim: &SimChain, expected: &[u64]) {
     assert_eq!(totals(store, sim), expected);
     let report = store.check(&|_| ()).unwrap();
     assert!(report.holds(), "{report:?}");
-    let view = store.view().unwrap();
-    let counted = view.snapshot.iter(&view.tables.wallet_counts).count();
-    assert!(counted > 0, "nothing is counted");
 }

@@ -12,25 +12,32 @@ use crate::embedded::read::View;
 const ROWS_AT_ONCE: usize = 20_000;
 
 impl Store {
-    /// Says how many went. Counts of a chain of which any did are made again.
-    pub fn sweep_indexes(&self) -> Result<u64, Error> {
+    /// Says whether any went. Counts of a chain of which any did are made again.
+    pub fn sweep_indexes(&self) -> Result<bool, Error> {
         self.fold()?;
         let _one_at_a_time = self.one_at_a_time();
         let view = self.view()?;
-        let mut removed = 0;
+        let mut any_went = false;
         for chain in chains_with_rows(&view)? {
             let coverage = view.coverage(chain)?;
-            let of_chain = self.sweep(&view, chain, &coverage)?;
-            if of_chain > 0 {
+            let of_files = self.sweep_files(chain, &coverage)?;
+            // Without what was in files.
+            let of_tables = self.sweep_tables(&self.view()?, chain, &coverage)?;
+            if of_files || of_tables {
                 self.count_again(chain)?;
+                any_went = true;
             }
-            removed += of_chain;
         }
         self.persist()?;
-        Ok(removed)
+        Ok(any_went)
     }
 
-    fn sweep(&self, view: &View, chain: ChainId, coverage: &Coverage) -> Result<u64, Error> {
+    fn sweep_tables(
+        &self,
+        view: &View,
+        chain: ChainId,
+        coverage: &Coverage,
+    ) -> Result<bool, Error> {
         let t = &view.tables;
         let number_of_wallet: fn(&[u8]) -> Option<u64> = |key| Some(keys::place_at_end(key)?.0);
         let number_of_tx: fn(&[u8]) -> Option<u64> = |key| Some(keys::place_of_tx(key)?.0);
@@ -40,20 +47,30 @@ impl Store {
             (&t.tx_by_hash, number_of_tx),
             (&t.log_words, keys::number_of_log_word),
         ];
-        let mut removed = 0;
+        let mut any_went = false;
         for (table, number_of) in tables {
             let mut ops = Vec::new();
             for item in view.snapshot.prefix(table, keys::chain(chain)) {
                 let key = item.key()?;
                 if number_of(&key).is_none_or(|number| !coverage.contains(number)) {
                     ops.push(Op { table: table.clone(), key, value: None });
-                    removed += 1;
+                    any_went = true;
                 }
                 self.write_if_many(&mut ops, ROWS_AT_ONCE)?;
             }
             self.write_if_many(&mut ops, 1)?;
         }
-        Ok(removed)
+        Ok(any_went)
+    }
+
+    fn sweep_files(&self, chain: ChainId, coverage: &Coverage) -> Result<bool, Error> {
+        let open = self.inner.database()?;
+        let change = open.files.without(chain, |row| {
+            let all = row.blocks.ranges().iter().flat_map(|(from, to)| *from..=*to);
+            all.filter(|number| !coverage.contains(*number)).collect()
+        });
+        change.as_ref().map(|change| self.write_set(&open, change)).transpose()?;
+        Ok(change.is_some())
     }
 
     fn count_again(&self, chain: ChainId) -> Result<(), Error> {
@@ -67,7 +84,7 @@ impl Store {
         }
         self.write_if_many(&mut ops, 1)?;
         let mut is_many = false;
-        for row in view.all_wallet_counts(&keys::chain(chain)) {
+        for row in view.wallet_counts_in_tables(&keys::chain(chain)) {
             let (key, count) = row?;
             if keys::is_total(&key) {
                 is_many = count.is_many();

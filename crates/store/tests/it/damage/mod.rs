@@ -42,8 +42,8 @@ async fn a_damaged_file_is_noticed_or_does_no_harm() {
     for case in 0..rounds(120, 1000) {
         let copied = base.path().join("copy");
         copy(&whole, &copied);
-        // A quarter each in the log, in tables, in segments, anywhere: small files are many.
-        let some: Vec<_> = files.iter().filter(|path| is_of(path, case % 4)).collect();
+        // A fifth each in the log, in tables, in segments, in index files, anywhere: small files are many.
+        let some: Vec<_> = files.iter().filter(|path| is_of(path, case % 5)).collect();
         let file = some[random.below(some.len() as u64) as usize];
         let file = copied.join(file.strip_prefix(&whole).unwrap());
         let what = harm(&file, &mut random);
@@ -120,6 +120,7 @@ fn is_of(path: &Path, kind: u64) -> bool {
         0 => path.extension().is_some_and(|it| it == "jnl"),
         1 => path.parent().is_some_and(|parent| parent.ends_with("tables")),
         2 => path.extension().is_some_and(|it| it == "bodies"),
+        3 => path.extension().is_some_and(|it| it == "rows"),
         _ => true,
     }
 }
