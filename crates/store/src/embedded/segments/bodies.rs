@@ -18,7 +18,7 @@ use crate::Error;
 use crate::embedded::engine::{Snapshot, Table};
 
 /// A frame is about so large, unpacked.
-const FRAME_BYTES_GUESS: u64 = 16 << 10;
+const FRAME_BYTES_GUESS: u64 = 10 << 10;
 
 pub struct Bodies {
     pub files: SegmentFiles,

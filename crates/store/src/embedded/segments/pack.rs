@@ -18,7 +18,7 @@ use super::kind::Kind;
 use crate::embedded::codec::{put_counted, take_counted};
 
 /// A frame ends with the group that reaches this.
-const FRAME_BYTES: usize = 16 << 10;
+const FRAME_BYTES: usize = 8 << 10;
 pub const LEVEL: i32 = 1;
 
 /// The groups of a block that have a row, rising, by kind.
