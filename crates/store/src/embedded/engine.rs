@@ -11,7 +11,7 @@ use fjall::{AbstractTree, Database, Keyspace, KeyspaceCreateOptions, PersistMode
 
 pub use fjall::Slice;
 
-use super::index_files::{Both, FileRows, FileSet};
+use super::index_files::{FileRows, FileSet};
 use super::runs::{Merged, Run, RunRows, RunTable};
 use super::suspects::Suspects;
 use crate::Error;
@@ -335,7 +335,7 @@ fn items(
     let failed = move |error| table.failed_near(READ, &from, error);
     // Rows lie beside their keys, so taking both costs nothing.
     let rows = rows.map(move |row| row.into_inner().map_err(&failed));
-    Merged::new(Both::new(rows, files), runs).map(Item)
+    Merged::new(Merged::new(rows, files), runs).map(Item)
 }
 
 /// A row of a scan.

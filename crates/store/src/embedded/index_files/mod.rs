@@ -7,7 +7,6 @@
 //! is taken out of the row, and its rows in the file are passed over; so nothing in a file ever changes.
 //! Knows of rows: where in a key the block stands. Must not know: what else they mean.
 
-mod both;
 mod cursor;
 mod entries;
 mod file;
@@ -22,7 +21,6 @@ mod rows_block;
 mod tests;
 mod writer;
 
-pub use both::Both;
 pub use file_row::IndexFileRow;
 pub use file_rows::FileRows;
 pub use file_set::{FileEntry, FileSet};

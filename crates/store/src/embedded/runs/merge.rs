@@ -1,66 +1,113 @@
-//! Rows of a table and rows of runs, in the order of their keys, from both ends.
+//! Two sources of rows in the order of their keys, from both ends. Of rows that both have, one is given.
 
-use super::run_rows::RunRows;
+use std::cmp::Ordering;
+
 use crate::Error;
 use crate::embedded::engine::Slice;
 
 type Row = Result<(Slice, Slice), Error>;
 
-pub struct Merged<I> {
-    table: I,
-    /// Taken from the table and not yet given.
-    first: Option<Row>,
-    last: Option<Row>,
-    runs: RunRows,
+pub struct Merged<A, B> {
+    a: Peeked<A>,
+    b: Peeked<B>,
 }
 
-impl<I: DoubleEndedIterator<Item = Row>> Merged<I> {
-    pub fn new(table: I, runs: RunRows) -> Self {
-        Merged { table, first: None, last: None, runs }
+/// Rows, with those that were taken and are not given yet.
+struct Peeked<I> {
+    rows: I,
+    first: Option<Row>,
+    last: Option<Row>,
+}
+
+impl<I: DoubleEndedIterator<Item = Row>> Peeked<I> {
+    fn new(rows: I) -> Self {
+        Peeked { rows, first: None, last: None }
+    }
+
+    fn take_first(&mut self) -> Option<Row> {
+        self.first.take().or_else(|| self.rows.next()).or_else(|| self.last.take())
+    }
+
+    fn take_last(&mut self) -> Option<Row> {
+        self.last.take().or_else(|| self.rows.next_back()).or_else(|| self.first.take())
     }
 }
 
-impl<I: DoubleEndedIterator<Item = Row>> Iterator for Merged<I> {
+impl<A, B> Merged<A, B>
+where
+    A: DoubleEndedIterator<Item = Row>,
+    B: DoubleEndedIterator<Item = Row>,
+{
+    /// Where they have the same row, it is that of `a`.
+    pub fn new(a: A, b: B) -> Self {
+        Merged { a: Peeked::new(a), b: Peeked::new(b) }
+    }
+}
+
+impl<A, B> Iterator for Merged<A, B>
+where
+    A: DoubleEndedIterator<Item = Row>,
+    B: DoubleEndedIterator<Item = Row>,
+{
     type Item = Row;
 
     fn next(&mut self) -> Option<Row> {
-        let first = self.first.take().or_else(|| self.table.next()).or_else(|| self.last.take());
-        let Some(Ok((key, value))) = first else {
-            return first.or_else(|| self.runs.take_first().map(Ok));
-        };
-        match self.runs.compare_first(&key) {
-            Some(order) if order.is_lt() => {
-                self.first = Some(Ok((key, value)));
-                self.runs.take_first().map(Ok)
-            }
-            order => {
-                if order.is_some_and(|order| order.is_eq()) {
-                    self.runs.take_first();
-                }
-                Some(Ok((key, value)))
-            }
-        }
+        let Some(b) = self.b.take_first() else { return self.a.take_first() };
+        let Some(a) = self.a.take_first() else { return Some(b) };
+        let row;
+        (row, self.a.first, self.b.first) = choose(a, b, |a, b| a.cmp(b));
+        Some(row)
     }
 }
 
-impl<I: DoubleEndedIterator<Item = Row>> DoubleEndedIterator for Merged<I> {
+impl<A, B> DoubleEndedIterator for Merged<A, B>
+where
+    A: DoubleEndedIterator<Item = Row>,
+    B: DoubleEndedIterator<Item = Row>,
+{
     fn next_back(&mut self) -> Option<Row> {
-        let last =
-            self.last.take().or_else(|| self.table.next_back()).or_else(|| self.first.take());
-        let Some(Ok((key, value))) = last else {
-            return last.or_else(|| self.runs.take_last().map(Ok));
+        let Some(b) = self.b.take_last() else { return self.a.take_last() };
+        let Some(a) = self.a.take_last() else { return Some(b) };
+        let row;
+        (row, self.a.last, self.b.last) = choose(a, b, |a, b| b.cmp(a));
+        Some(row)
+    }
+}
+
+/// The row that comes next, and the one of `a` or `b` that has to wait. An error comes at once, from either end: rows
+/// that it hides may come before all others.
+fn choose(
+    a: Row,
+    b: Row,
+    compare: impl Fn(&Slice, &Slice) -> Ordering,
+) -> (Row, Option<Row>, Option<Row>) {
+    let order = match (&a, &b) {
+        (Err(_), _) => Ordering::Less,
+        (_, Err(_)) => Ordering::Greater,
+        (Ok((a, _)), Ok((b, _))) => compare(a, b),
+    };
+    match order {
+        Ordering::Less => (a, None, Some(b)),
+        Ordering::Equal => (a, None, None),
+        Ordering::Greater => (b, Some(a), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_either_source_comes_at_once_from_either_end() {
+        let good = || {
+            vec![Ok((Slice::from([1]), Slice::from([]))), Ok((Slice::from([2]), Slice::from([])))]
         };
-        match self.runs.compare_last(&key) {
-            Some(order) if order.is_gt() => {
-                self.last = Some(Ok((key, value)));
-                self.runs.take_last().map(Ok)
-            }
-            order => {
-                if order.is_some_and(|order| order.is_eq()) {
-                    self.runs.take_last();
-                }
-                Some(Ok((key, value)))
-            }
+        let bad = || vec![Err(Error::Broken { what: "row" })];
+        for (a, b) in [(good(), bad()), (bad(), good())] {
+            assert!(Merged::new(a.into_iter(), b.into_iter()).next().unwrap().is_err());
+        }
+        for (a, b) in [(good(), bad()), (bad(), good())] {
+            assert!(Merged::new(a.into_iter(), b.into_iter()).next_back().unwrap().is_err());
         }
     }
 }

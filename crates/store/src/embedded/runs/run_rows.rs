@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::run::{Run, RunTable};
+use crate::Error;
 use crate::embedded::engine::Slice;
 
 /// From both ends. For a few rows of many runs: finding the next looks at each run.
@@ -32,17 +33,8 @@ impl RunRows {
         RunRows(runs.iter().filter_map(cursor).collect())
     }
 
-    /// How the key of the first row compares with another; none where there is no row.
-    pub fn compare_first(&self, key: &[u8]) -> Option<Ordering> {
-        self.first().and_then(|at| self.0.get(at)).map(|it| it.compare(it.left.start, key))
-    }
-
-    pub fn compare_last(&self, key: &[u8]) -> Option<Ordering> {
-        self.last().and_then(|at| self.0.get(at)).map(|it| it.compare(it.left.end - 1, key))
-    }
-
-    pub fn take_first(&mut self) -> Option<(Slice, Slice)> {
-        let at = self.first()?;
+    fn take_first(&mut self) -> Option<(Slice, Slice)> {
+        let at = self.first_at()?;
         let cursor = self.0.get_mut(at)?;
         let index = cursor.left.next()?;
         let row = cursor.row(index);
@@ -50,8 +42,8 @@ impl RunRows {
         Some(row)
     }
 
-    pub fn take_last(&mut self) -> Option<(Slice, Slice)> {
-        let at = self.last()?;
+    fn take_last(&mut self) -> Option<(Slice, Slice)> {
+        let at = self.last_at()?;
         let cursor = self.0.get_mut(at)?;
         let index = cursor.left.next_back()?;
         let row = cursor.row(index);
@@ -65,29 +57,35 @@ impl RunRows {
         }
     }
 
-    fn first(&self) -> Option<usize> {
+    fn first_at(&self) -> Option<usize> {
         let all = self.0.iter().enumerate();
         all.min_by(|(_, a), (_, b)| a.key(a.left.start).cmp(&b.key(b.left.start))).map(|it| it.0)
     }
 
-    fn last(&self) -> Option<usize> {
+    fn last_at(&self) -> Option<usize> {
         let all = self.0.iter().enumerate();
         let last = |cursor: &Cursor| cursor.left.end.saturating_sub(1);
         all.max_by(|(_, a), (_, b)| a.key(last(a)).cmp(&b.key(last(b)))).map(|it| it.0)
     }
 }
 
+impl Iterator for RunRows {
+    type Item = Result<(Slice, Slice), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.take_first().map(Ok)
+    }
+}
+
+impl DoubleEndedIterator for RunRows {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.take_last().map(Ok)
+    }
+}
+
 impl Cursor {
     fn key(&self, index: usize) -> (u64, &[u8]) {
         (self.run.chain.0, self.run.row(self.table, index).0)
-    }
-
-    fn compare(&self, index: usize, full: &[u8]) -> Ordering {
-        let (chain, key) = self.key(index);
-        match full.split_first_chunk::<8>() {
-            Some((of, rest)) => chain.cmp(&u64::from_be_bytes(*of)).then_with(|| key.cmp(rest)),
-            None => Ordering::Greater,
-        }
     }
 
     fn row(&self, index: usize) -> (Slice, Slice) {
