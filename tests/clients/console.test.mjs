@@ -174,7 +174,8 @@ describe('console', () => {
     await visit(page, `#/streams/${demo.stream}`, `/streams/evm/${demo.stream}/deliveries`);
     await page.waitForSelector('tr[data-sequence][data-status="delivered"]');
     const { result } = await api(`/streams/evm/${demo.stream}/deliveries?from=1&limit=1`);
-    await page.click('button[aria-label="Payload of delivery ' + (await dataset('tr[data-sequence]', 'sequence')).at(-1) + '"]');
+    // The newest row: the oldest leaves the table with the next delivery.
+    await page.click('button[aria-label="Payload of delivery ' + (await dataset('tr[data-sequence]', 'sequence'))[0] + '"]');
     assert.equal(JSON.parse(await page.textContent('pre[aria-label^="Payload"]')).streamId, result[0].payload.streamId);
     assert.equal(await page.locator('tr[data-status="failed"], tr[data-status="retrying"]').count(), 0);
   });
