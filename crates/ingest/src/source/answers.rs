@@ -3,7 +3,7 @@
 //! What is missing may come later (the node lags, or its head moved) and is told apart from what is
 //! wrong. Traces that cannot be had are neither: the block is good without them.
 
-use model::raw::{Block, BlockTraces, Malformed, Tx, read_header, read_receipt_list};
+use model::raw::{Block, BlockTraces, Malformed, TraceFault, Tx, read_header, read_receipt_list};
 use rpc::{CallResult, RawAnswer, RpcFailure, RpcFailureKind, Traces};
 
 use super::no_traces::NoTraces;
@@ -107,21 +107,33 @@ pub fn read_traces(
         Ok(answer) => answer,
         Err(failure) => return Err(NoTraces::Failed(failure.to_string())),
     };
-    let text = text_of(answer.json());
-    if asked == AskedBy::Number && !is_bound(text, dialect) {
-        return Err(NoTraces::Unbound);
-    }
-    let traces = match dialect {
-        Traces::None => return Err(failed("the node does not trace")),
-        Traces::TraceBlock => BlockTraces::read_trace_block(text, txs),
-        Traces::DebugTraceBlock => BlockTraces::read_call_tracer(text, txs),
-    };
+    let mut why = None;
+    let traces = answer.read(|reader| {
+        if asked == AskedBy::Number && !is_bound(reader.rest(), dialect) {
+            why = Some(NoTraces::Unbound);
+            return None;
+        }
+        let traces = match dialect {
+            Traces::None => Err(failed("the node does not trace")),
+            Traces::TraceBlock => reader
+                .value()
+                .ok_or_else(|| failed("its answer is cut off"))
+                .and_then(|rows| told(BlockTraces::read_trace_block(text_of(rows), txs))),
+            Traces::DebugTraceBlock => told(BlockTraces::next_call_tracer(reader, txs)),
+        };
+        traces.map_err(|fault| why = Some(fault)).ok()
+    });
+    // Its end is none of an answer.
+    traces.ok_or_else(|| why.unwrap_or_else(|| failed("its answer is no JSON")))
+}
+
+fn told(traces: Result<BlockTraces, TraceFault>) -> Result<BlockTraces, NoTraces> {
     traces.map_err(|fault| NoTraces::Failed(fault.to_string()))
 }
 
 /// Whether traces say of which block or transactions they are. Older nodes of geth's dialect do not.
-fn is_bound(text: &str, dialect: Traces) -> bool {
-    let has = |name: &str| text.contains(name);
+fn is_bound(text: &[u8], dialect: Traces) -> bool {
+    let has = |name: &str| memchr::memmem::find(text, name.as_bytes()).is_some();
     // What holds no frame is of nothing: its reader says what is missing.
     match dialect {
         Traces::None => true,

@@ -4,7 +4,7 @@
 use ingest::verify::{Senders, verify};
 use model::chain::Verification;
 use model::proof::{Level, Proof};
-use model::raw::{Block, read_geth_traces};
+use model::raw::{Block, BlockTraces};
 use rpc::{Call, Fetch, Lane, Needs, Pool};
 use serde_json::{Value, json};
 use testkit::{SimChain, Tamper, read};
@@ -102,7 +102,8 @@ async fn told(pool: &Pool, number: u64) -> Block {
     if block.set_receipts(receipts).is_err() {
         block.receipts = vec![None; block.txs.len()];
     }
-    block.traces = read_geth_traces(std::str::from_utf8(text(2)).unwrap(), &block.txs).ok();
+    let traces = BlockTraces::read_call_tracer(std::str::from_utf8(text(2)).unwrap(), &block.txs);
+    block.traces = traces.ok().map(|traces| traces.frames);
     block
 }
 

@@ -4,6 +4,7 @@
 //! it reads, which is `verify`'s part, or knows how it is stored.
 
 mod block;
+mod call_tree;
 pub mod fields;
 mod frame;
 pub mod json_value;
@@ -31,28 +32,5 @@ pub use record::{
 };
 pub use trace_fault::TraceFault;
 pub use trace_form::{BlockTraces, TraceForm};
-pub use trace_geth::read_geth_traces;
 pub use trace_parity::read_parity_traces;
 pub use tx::{AccessListItem, Authorization, Tx};
-
-/// A key of a JSON object, borrowed from the text unless it holds an escape.
-pub struct Key<'a>(pub std::borrow::Cow<'a, str>);
-
-impl<'de> serde::Deserialize<'de> for Key<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Key<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-                f.write_str("a field name")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
-                Ok(Key(text.into()))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
-                Ok(Key(text.to_owned().into()))
-            }
-        }
-        input.deserialize_str(Visitor)
-    }
-}

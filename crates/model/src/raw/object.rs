@@ -27,7 +27,7 @@ pub fn read_list<T: Object>(reader: &mut Reader<'_>) -> Option<Vec<T>> {
     let mut is_first = true;
     while reader.next_item(b']', &mut is_first)? {
         let before = reader.rest().len();
-        if list.len() * size_of::<T>() > MEMORY_MIN + MEMORY_PER_BYTE * (start - before) {
+        if takes_too_much::<T>(list.len(), start - before) {
             return None;
         }
         list.push(T::default());
@@ -45,6 +45,11 @@ pub fn read_list<T: Object>(reader: &mut Reader<'_>) -> Option<Vec<T>> {
 /// `{}` would take hundreds of times what it is.
 const MEMORY_PER_BYTE: usize = 16;
 const MEMORY_MIN: usize = 1 << 20;
+
+/// Whether so many `T` are more than so long a text can warrant.
+pub(super) fn takes_too_much<T>(count: usize, text_bytes: usize) -> bool {
+    count * size_of::<T>() > MEMORY_MIN + MEMORY_PER_BYTE * text_bytes
+}
 
 /// Transactions and receipts: their lists fill the text they stand in, so the first tells how many
 /// there will be. Moving them when a list grows costs as much as reading some fields.

@@ -58,7 +58,7 @@ const GETH: &str = r#"[{"txHash":"0x00","result":{"type":"CALL","from":"0x000000
 
 #[test]
 fn the_children_of_a_failed_call_are_undone() {
-    let frames = read_geth_traces(GETH, &[Tx::default()]).unwrap().remove(0);
+    let frames = read_calls(GETH, &[Tx::default()]).unwrap().remove(0);
     let seen: Vec<_> = frames.iter().map(|f| (f.path.clone(), f.kind, f.moves_value())).collect();
     assert_eq!(
         seen,
@@ -77,16 +77,16 @@ fn a_key_that_a_call_has_twice_is_refused() {
     let one = r#"[{"result":{"type":"CALL","from":"0x0000000000000000000000000000000000000001","value":"0x1","calls":[]}}]"#;
     let parity = r#"[{"action":{"from":"0x0000000000000000000000000000000000000001","value":"0x1"},"type":"call","traceAddress":[],"transactionPosition":0}]"#;
     let txs = [Tx::default()];
-    assert!(read_geth_traces(one, &txs).is_ok() && read_parity_traces(parity, &txs).is_ok());
+    assert!(read_calls(one, &txs).is_ok() && read_parity_traces(parity, &txs).is_ok());
     for (key, value) in [("value", "\"0x2\""), ("calls", "[]"), ("type", "\"CREATE\"")] {
         let twice = one.replace("\"value\":", &format!("\"{key}\":{value},\"value\":"));
-        let fault = read_geth_traces(&twice, &txs).unwrap_err().to_string();
+        let fault = read_calls(&twice, &txs).unwrap_err().to_string();
         assert!(fault.contains(key), "{key}: {fault}");
     }
     let twice = parity.replace("\"value\":", "\"value\":\"0x2\",\"value\":");
     assert!(read_parity_traces(&twice, &txs).is_err());
     let odd = one.replace("\"value\":", "\"beside\":1,\"beside\":2,\"value\":");
-    assert!(read_geth_traces(&odd, &txs).is_ok(), "of others nothing is asked");
+    assert!(read_calls(&odd, &txs).is_ok(), "of others nothing is asked");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn calls_nested_a_thousand_deep_are_read_in_order() {
         text.push_str("]}");
     }
     let list = format!("[{{\"result\":{text}}}]");
-    let frames = read_geth_traces(&list, &[Tx::default()]).unwrap().remove(0);
+    let frames = read_calls(&list, &[Tx::default()]).unwrap().remove(0);
     assert_eq!(frames.len(), 1_001);
     assert!(frames.iter().enumerate().all(|(depth, frame)| frame.path.len() == depth));
 }
@@ -116,6 +116,10 @@ fn a_list_of_nothing_takes_no_more_memory_than_its_text_warrants() {
     assert!(read(&list(100_000)).is_none());
     let real = format!("[{}]", vec![ODD_TX; 5_000].join(","));
     assert_eq!(read(&real).unwrap().len(), 5_000);
+}
+
+fn read_calls(text: &str, txs: &[Tx]) -> Result<Vec<Vec<Frame>>, TraceFault> {
+    BlockTraces::read_call_tracer(text, txs).map(|traces| traces.frames)
 }
 
 fn tx(hash: u8) -> Tx {
@@ -173,9 +177,9 @@ fn traces_of_geth_find_their_transactions_by_hash_and_all_must_be_there() {
         let list: Vec<&str> = list.into_iter().map(String::as_str).collect();
         let text = format!("[{}]", list.join(","));
         let expected = expected.map(|()| vec![vec![1], vec![2]]).map_err(str::to_owned);
-        assert_eq!(values(read_geth_traces(&text, &txs)), expected, "{text}");
+        assert_eq!(values(read_calls(&text, &txs)), expected, "{text}");
     }
-    assert!(matches!(read_geth_traces("[{", &txs), Err(TraceFault::Malformed(_))));
+    assert!(matches!(read_calls("[{", &txs), Err(TraceFault::Malformed(_))));
 }
 
 #[test]
@@ -301,6 +305,20 @@ mod any_text {
             };
             let tx = read(text.as_bytes()).unwrap();
             prop_assert_eq!(json_of(&tx), said);
+        }
+
+        #[test]
+        fn calls_that_are_no_json_are_not_read(at in 0..GETH.len(), byte in any::<u8>(), cut in any::<bool>()) {
+            let mut text = GETH.as_bytes().to_vec();
+            text[at] = byte;
+            if cut {
+                text.truncate(at);
+            }
+            let mut reader = reader::Reader::new(&text);
+            let read = BlockTraces::next_call_tracer(&mut reader, &[Tx::default()]);
+            if read.is_ok() && reader.is_at_end() {
+                prop_assert!(serde_json::from_slice::<Value>(&text).is_ok(), "{}", String::from_utf8_lossy(&text));
+            }
         }
 
         #[test]

@@ -1,7 +1,10 @@
-//! Traces as nodes write them. Frames do not say how the node spelled them, so a list that was read is written again at once
-//! and compared: where that gives the same JSON, whoever asks for the list later can be answered from the frames.
+//! Traces as nodes write them. Frames do not say how the node spelled them, so this is found out when a list is read: where
+//! writing it again gives the same JSON, whoever asks for the list later can be answered from the frames. Of geth's dialect
+//! its reader knows (`call_tree`); a list of the other is written at once and compared.
 
 use super::frame::Frame;
+use super::reader::Reader;
+use super::record::Malformed;
 use super::same_json::is_same_json;
 use super::trace_fault::TraceFault;
 use super::trace_geth::read_geth_traces;
@@ -31,8 +34,15 @@ pub struct BlockTraces {
 impl BlockTraces {
     /// A node's answer to `debug_traceBlockBy…` with callTracer.
     pub fn read_call_tracer(text: &str, txs: &[Tx]) -> Result<Self, TraceFault> {
-        let frames = read_geth_traces(text, txs)?;
-        Ok(Self::in_form_of(text, txs, frames, TraceForm::CallTracer))
+        let mut reader = Reader::new(text.as_bytes());
+        let traces = Self::next_call_tracer(&mut reader, txs)?;
+        let malformed = || Malformed::text("debug_trace", text.as_bytes());
+        Ok(reader.is_at_end().then_some(traces).ok_or_else(malformed)?)
+    }
+
+    /// The same as the next value of a text.
+    pub fn next_call_tracer(reader: &mut Reader<'_>, txs: &[Tx]) -> Result<Self, TraceFault> {
+        read_geth_traces(reader, txs)
     }
 
     /// A node's answer to `trace_block`.
@@ -42,14 +52,8 @@ impl BlockTraces {
             true => TraceForm::TraceBlockWithMethods,
             false => TraceForm::TraceBlock,
         };
-        Ok(Self::in_form_of(text, txs, frames, form))
-    }
-
-    fn in_form_of(text: &str, txs: &[Tx], frames: Vec<Vec<Frame>>, form: TraceForm) -> Self {
-        let written = form.list(txs, frames.iter().map(|of_tx| of_tx.iter().collect()));
-        // Where there are no transactions, nobody need be asked: then the list says nothing of a form.
-        let written = written.filter(|written| !txs.is_empty() && is_same_json(text, written));
-        BlockTraces { frames, form: written.map(|_| form) }
+        let form = Some(form).filter(|form| form.gives(text, txs, &frames));
+        Ok(BlockTraces { frames, form })
     }
 }
 
@@ -71,6 +75,13 @@ impl TraceForm {
     /// Whether it is an answer to `trace_block`; else to `debug_traceBlockBy…`.
     pub fn is_trace_block(self) -> bool {
         self != TraceForm::CallTracer
+    }
+
+    /// Whether the frames are written as they were read. Where there are no transactions, nobody need be asked: then
+    /// the list says nothing of a form.
+    fn gives(self, text: &str, txs: &[Tx], frames: &[Vec<Frame>]) -> bool {
+        let written = self.list(txs, frames.iter().map(|of_tx| of_tx.iter().collect()));
+        written.is_some_and(|written| !txs.is_empty() && is_same_json(text, &written))
     }
 
     /// None where a transaction's frames are no tree.
@@ -232,6 +243,85 @@ mod tests {
             assert_eq!(traces.form, None, "{key}");
             assert_eq!(block(traces).write_traces(), None, "{key}");
         }
+    }
+
+    /// Each change of a value, by its text; none where it cannot be made.
+    fn spelled_otherwise(value: &str) -> Vec<String> {
+        let mut others = vec!["null".to_owned(), "[]".to_owned(), "{}".to_owned(), "7".to_owned()];
+        if let Some(hex) = value.strip_prefix("\"0x") {
+            others.push(format!("\"0x0{hex}"));
+            others.push(format!("\"0x{}", hex.to_ascii_uppercase()));
+            others.push("\"0x\"".to_owned());
+            others.push("\"0x0\"".to_owned());
+        }
+        if let Some(text) = value.strip_prefix('"') {
+            others.push(format!("\"\\u0061{text}"));
+            others.push(format!("\"{}", text.to_ascii_lowercase()));
+            others.push(format!(" \"{text}\n"));
+            others.push(format!("\"A{text}"));
+            others.push("\"\"".to_owned());
+        }
+        others
+    }
+
+    /// Every text that differs from a list in one member: left out, there twice, named or spelled otherwise.
+    fn one_member_changed(text: &str) -> Vec<String> {
+        let mut changed = Vec::new();
+        for (at, _) in text.match_indices("\":") {
+            let Some(name_at) = text[..at].rfind('"') else { continue };
+            let value = reader_value(&text[at + 2..]);
+            let member = &text[name_at..at + 2 + value.len()];
+            let (before, after) = (&text[..name_at], &text[at + 2 + value.len()..]);
+            let name = &text[name_at + 1..at];
+            let mut put = |member: &str| changed.push(format!("{before}{member}{after}"));
+            put("\"odd\":1");
+            put(&format!("{member},{member}"));
+            put(&format!("\"odd\":1,{member}"));
+            put(&format!("\"\\u00{:02x}{}\":{value}", name.as_bytes()[0], &name[1..]));
+            for other in spelled_otherwise(value) {
+                put(&format!("\"{name}\":{other}"));
+            }
+            changed.push(
+                format!("{before}{after}").replace("{,", "{").replace(",,", ",").replace(",}", "}"),
+            );
+        }
+        changed
+    }
+
+    fn reader_value(text: &str) -> &str {
+        let value = crate::raw::reader::Reader::new(text.as_bytes()).value().unwrap();
+        std::str::from_utf8(value).unwrap()
+    }
+
+    #[test]
+    fn the_reader_of_calls_knows_the_form_that_writing_and_comparing_finds() {
+        let other_tx = Tx { hash: Some(alloy_primitives::B256::repeat_byte(8)), ..tx() };
+        let txs = [tx(), other_tx];
+        let mut list = geth();
+        let other = list[0].to_string().replace("0707", "0808");
+        list.as_array_mut().unwrap().push(serde_json::from_str(&other).unwrap());
+        let text = list.to_string();
+        let (one, two) = (list[0].to_string(), list[1].to_string());
+        let mut texts = one_member_changed(&text);
+        texts.extend([
+            text,
+            format!("[{two},{one}]"),
+            format!("[{one}]"),
+            format!("[{one},{two}] "),
+        ]);
+        let (mut in_form, mut readable) = (0, 0);
+        for text in &texts {
+            // What cannot be read has no form.
+            let Ok(read) = BlockTraces::read_call_tracer(text, &txs) else { continue };
+            let expected = TraceForm::CallTracer.gives(text, &txs, &read.frames);
+            assert_eq!(read.form.is_some(), expected, "{text}");
+            assert!(serde_json::from_str::<Value>(text).is_ok(), "{text}");
+            (in_form, readable) = (in_form + usize::from(expected), readable + 1);
+        }
+        assert!(
+            in_form > 50 && readable > 2 * in_form && texts.len() > readable,
+            "{in_form} {readable}"
+        );
     }
 
     #[test]

@@ -42,8 +42,7 @@ impl TraceList {
     }
 
     fn text(&mut self, name: &str, text: &str) {
-        let text = serde_json::Value::from(text);
-        let _ = write!(self.out, ",\"{name}\":{text}");
+        let _ = write!(self.out, ",\"{name}\":{}", quoted(text));
     }
 
     fn next(&mut self) {
@@ -196,8 +195,13 @@ fn row_type(kind: FrameKind) -> &'static str {
     }
 }
 
+/// A text as JSON.
+pub fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
 /// What `revert` was given, where that is a text.
-fn revert_reason<'a>(error: &str, output: &'a [u8]) -> Option<&'a str> {
+pub fn revert_reason<'a>(error: &str, output: &'a [u8]) -> Option<&'a str> {
     let words = output.strip_prefix(&[0x08, 0xc3, 0x79, 0xa0])?;
     let word = |at: usize| -> Option<usize> {
         let (high, low) = words.get(at..at.checked_add(32)?)?.split_last_chunk::<4>()?;

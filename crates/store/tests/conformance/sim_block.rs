@@ -3,7 +3,7 @@
 use alloy_primitives::B256;
 use model::chain::ChainId;
 use model::proof::Proof;
-use model::raw::{Block, Receipt, read_geth_traces};
+use model::raw::{Block, BlockTraces, Receipt};
 use store::VerifiedBlock;
 use testkit::SimChain;
 
@@ -16,8 +16,8 @@ pub fn block(chain: &SimChain, hash: B256) -> Block {
         serde_json::from_slice(&chain.receipts_json(hash).unwrap()).unwrap();
     block.set_receipts(receipts).unwrap();
     let traces = chain.traces_geth_json(hash).unwrap();
-    let traces = read_geth_traces(std::str::from_utf8(&traces).unwrap(), &block.txs).unwrap();
-    block.traces = Some(traces);
+    let text = std::str::from_utf8(&traces).unwrap();
+    block.traces = Some(BlockTraces::read_call_tracer(text, &block.txs).unwrap().frames);
     block
 }
 

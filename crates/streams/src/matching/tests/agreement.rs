@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use alloy_primitives::Address;
-use model::raw::{Block, read_geth_traces, read_parity_traces, read_receipts};
+use model::raw::{Block, BlockTraces, read_parity_traces, read_receipts};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::value::RawValue;
@@ -20,7 +20,7 @@ fn sim_block(block: &SimBlock) -> Block {
     read.set_receipts(read_receipts(&block.receipts_json()).unwrap()).unwrap();
     let traces = block.traces_geth_json();
     let text = std::str::from_utf8(&traces).unwrap();
-    read.traces = Some(read_geth_traces(text, &read.txs).unwrap());
+    read.traces = Some(BlockTraces::read_call_tracer(text, &read.txs).unwrap().frames);
     read
 }
 
