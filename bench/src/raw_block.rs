@@ -1,7 +1,7 @@
 //! Blocks as a node's JSON, for benchmarks that read the same blocks again and again.
 
 use anyhow::{Context, Result};
-use model::raw::{Block, read_geth_traces, read_receipts};
+use model::raw::{Block, BlockTraces, read_receipts};
 
 /// One block's three answers.
 pub struct RawBlock {
@@ -20,7 +20,7 @@ pub fn parse(raw: &RawBlock) -> Result<Block> {
     let mut block = Block::read(raw.block.as_bytes())?.context("null block")?;
     block.set_receipts(read_receipts(raw.receipts.as_bytes())?)?;
     if let Some(traces) = &raw.traces {
-        block.traces = Some(read_geth_traces(traces, &block.txs)?);
+        block.set_traces(Some(BlockTraces::read_call_tracer(traces, &block.txs)?));
     }
     Ok(block)
 }
