@@ -11,7 +11,7 @@ use super::rows_block::RowsReader;
 use super::writer::IndexFileWriter;
 use crate::Error;
 use crate::coverage::Coverage;
-use crate::embedded::runs::RunTable;
+use crate::embedded::runs::{RunTable, start_of_key};
 
 /// So many of one level make one of the next.
 const MERGED_AT_ONCE: usize = 4;
@@ -106,9 +106,7 @@ impl Scan {
 
     fn read(&mut self) -> Result<(), Error> {
         self.rows.read().ok_or_else(|| self.entry.file.damaged())?;
-        let mut start = [0; 8];
-        start.iter_mut().zip(self.rows.key().head).for_each(|(to, from)| *to = *from);
-        self.start = u64::from_be_bytes(start);
+        self.start = start_of_key(self.rows.key().head);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use model::chain::ChainId;
 
 use super::run::{Run, RunTable};
-use super::sorted_rows::SortedRows;
+use super::sorted_rows::{SortedRows, start_of_key};
 use crate::coverage::Coverage;
 
 /// Of one table. A block more than this, and offsets still fit.
@@ -48,14 +48,12 @@ impl RunBuilder {
     pub fn add(&mut self, table: RunTable, key: &[u8], value: &[u8]) {
         let rows = table.of_mut(&mut self.tables);
         let from = rows.data.len();
-        let mut start = [0; 8];
-        start.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
         debug_assert!(key.len() <= usize::from(u8::MAX));
         rows.data.push(key.len() as u8);
         rows.data.extend_from_slice(key);
         rows.data.extend_from_slice(value);
         let (from, to) = (from as u32, rows.data.len() as u32);
-        rows.order.push(RowAt { start_of_key: u64::from_be_bytes(start), from, to });
+        rows.order.push(RowAt { start_of_key: start_of_key(key), from, to });
     }
 
     pub fn finish(self, chain: ChainId, seq: u64) -> Run {

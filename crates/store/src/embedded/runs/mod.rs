@@ -20,7 +20,7 @@ pub use merge::Merged;
 pub use pending::PendingRuns;
 pub use run::{Run, RunTable};
 pub use run_rows::{RunRows, merged_rows};
-pub use sorted_rows::SortedRows;
+pub use sorted_rows::{SortedRows, start_of_key};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::run::{Run, RunTable};
+use super::sorted_rows::start_of_key;
 use crate::Error;
 use crate::embedded::engine::Slice;
 
@@ -103,14 +104,14 @@ pub fn merged_rows<'a>(
     let entry = move |run: &'a Arc<Run>, index: usize| {
         (index < run.rows(table)).then(|| {
             let (key, value) = run.row(table, index);
-            Next { key, value, run, index }
+            Next { start: start_of_key(key), key, value, run, index }
         })
     };
     let mut heap: BinaryHeap<Reverse<Next>> =
         runs.iter().filter_map(|run| entry(run, 0)).map(Reverse).collect();
     std::iter::from_fn(move || {
         let mut top = heap.peek_mut()?;
-        let Next { key, value, run, index } = top.0;
+        let Next { key, value, run, index, .. } = top.0;
         match entry(run, index + 1) {
             Some(next) => top.0 = next,
             None => drop(std::collections::binary_heap::PeekMut::pop(top)),
@@ -121,6 +122,7 @@ pub fn merged_rows<'a>(
 
 #[derive(Clone, Copy)]
 struct Next<'a> {
+    start: u64,
     key: &'a [u8],
     value: &'a [u8],
     run: &'a Arc<Run>,
@@ -143,6 +145,6 @@ impl PartialOrd for Next<'_> {
 
 impl Ord for Next<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.key.cmp(other.key)
+        self.start.cmp(&other.start).then_with(|| self.key.cmp(other.key))
     }
 }
