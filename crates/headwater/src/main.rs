@@ -6,6 +6,7 @@ macro_rules! eprintln {
 }
 
 mod admin;
+mod allocator;
 mod cli;
 mod cli_examples;
 mod clock;
@@ -27,12 +28,12 @@ use std::process::ExitCode;
 use clap::Parser;
 use cli::{Cli, Command};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     file_limit::raise();
     let command = Cli::parse().command;
+    if matches!(command, Command::Serve(_) | Command::Import(_) | Command::Demo(_)) {
+        allocator::keep_freed_memory();
+    }
     let outcome = clock::check().and_then(|()| run(command));
     let code = outcome.unwrap_or_else(|error| {
         eprintln!("headwater: {}", told(&error));

@@ -195,3 +195,24 @@ async fn a_store_beyond_its_budget_is_warned_of_and_goes_on() {
     let none = Imported::new(1);
     assert!(none.client.get("/status").await.json()["store"]["budget"].is_null());
 }
+
+/// The allocator reads it before `main`, so the server starts its program again, and stays the process that it was.
+#[cfg(target_os = "linux")]
+#[test]
+fn freed_memory_is_kept_for_a_second_unless_the_operator_says_otherwise() {
+    const NAME: &str = "MIMALLOC_PURGE_DELAY";
+    for (told, expected) in [(None, "1000"), (Some("7"), "7")] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut serve = private(Serve::of(&folder.path().join("data")));
+        if let Some(told) = told {
+            serve = serve.variable(NAME, told);
+        }
+        let server = serve.start();
+        let variables = std::fs::read(format!("/proc/{}/environ", server.pid())).unwrap();
+        let wanted = format!("{NAME}={expected}");
+        assert!(variables.split(|byte| *byte == 0).any(|it| it == wanted.as_bytes()), "{told:?}");
+        let command = std::fs::read(format!("/proc/{}/cmdline", server.pid())).unwrap();
+        assert_eq!(text(&command).split('\0').nth(1), Some("serve"));
+        assert_eq!(server.terminate().code(), Some(0));
+    }
+}

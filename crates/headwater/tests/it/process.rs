@@ -18,6 +18,7 @@ fn command() -> Command {
             command.env_remove(name);
         }
     }
+    command.env_remove("MIMALLOC_PURGE_DELAY");
     command.env("HEADWATER__AUTH__BOOTSTRAP_KEY", KEY);
     // No balancer has to be told.
     command.env("HEADWATER__LISTEN__DRAIN_NOTICE_MS", "0");
@@ -96,6 +97,12 @@ impl Serve {
     /// A setting by its place, `api.cors` for example.
     pub fn set(mut self, place: &str, value: &str) -> Self {
         let name = format!("HEADWATER__{}", place.replace('.', "__").to_uppercase());
+        self.command.env(name, value);
+        self
+    }
+
+    /// A variable of the environment, by its own name.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
         self
     }
