@@ -88,7 +88,7 @@ impl CallTree {
         }
         while let Some(call) = calls.open.last_mut() {
             match calls.reader.next_name(&mut call.is_first_member).ok_or_else(no_call)? {
-                Some(name) => calls.member(&name)?,
+                Some(name) => calls.member(name)?,
                 None => {
                     calls.leave();
                     calls.next_call()?;
@@ -134,14 +134,14 @@ impl<'a> TreeReader<'_, 'a> {
         self.enter(path)
     }
 
-    fn member(&mut self, name: &Cow<'a, [u8]>) -> Result<(), Malformed> {
+    fn member(&mut self, name: Cow<'a, [u8]>) -> Result<(), Malformed> {
         let reader = &mut *self.reader;
         let Some(call) = self.open.last_mut() else { return Ok(()) };
         let Some(frame) = self.tree.frames.get_mut(call.place) else { return Ok(()) };
         // One with an escape is not how we spell it.
         let mut is_canonical = matches!(name, Cow::Borrowed(_));
-        let Some(key) = key::of(name) else {
-            let name = std::str::from_utf8(name).map_err(|_| no_call())?;
+        let Some(key) = key::of(&name) else {
+            let name = std::str::from_utf8(&name).map_err(|_| no_call())?;
             let text = reader.checked().ok_or_else(no_call)?;
             is_canonical &= name == "revertReason" && call.revert_reason.replace(text).is_none();
             self.tree.is_canonical &= is_canonical;
@@ -149,32 +149,19 @@ impl<'a> TreeReader<'_, 'a> {
         };
         // Said twice, one would be checked and the other told.
         if call.seen & key != 0 {
-            let why = format!("`{}` is there twice", String::from_utf8_lossy(name));
+            let why = format!("`{}` is there twice", String::from_utf8_lossy(&name));
             return Err(Malformed::new("debug_trace", &why));
         }
         call.seen |= key;
-        is_canonical &= match key {
-            key::TYPE => read_kind(reader, &mut frame.kind)?,
-            key::FROM => read_value(reader, &mut frame.from)?,
-            key::TO => {
-                let (to, is_usual) = next_value(reader)?;
-                frame.to = to;
-                is_usual
-            }
-            key::VALUE => read_value(reader, &mut frame.value)?,
-            key::GAS => read_value(reader, &mut frame.gas)?,
-            key::GAS_USED => read_value(reader, &mut frame.gas_used)?,
-            key::INPUT => read_value::<Bytes>(reader, &mut frame.input)?,
-            key::OUTPUT => read_value::<Bytes>(reader, &mut frame.output)?,
-            key::ERROR => read_error(reader, &mut frame.error)?,
-            _ if reader.take(b'[') => {
-                self.tree.is_canonical &= is_canonical;
-                return self.next_call();
-            }
-            _ => reader.value() == Some(b"null") || return Err(no_call()),
-        };
+        if key != key::CALLS {
+            self.tree.is_canonical &= is_canonical & read_field(reader, key, frame)?;
+            return Ok(());
+        }
         self.tree.is_canonical &= is_canonical;
-        Ok(())
+        if reader.take(b'[') {
+            return self.next_call();
+        }
+        if reader.value() == Some(b"null") { Ok(()) } else { Err(no_call()) }
     }
 
     /// The call that was entered last has ended.
@@ -200,6 +187,26 @@ impl OpenCall<'_> {
             wanted.iter().filter(|(_, is_there)| *is_there).fold(0, |all, (key, _)| all | key);
         let reason = frame.error.as_deref().and_then(|error| revert_reason(error, &frame.output));
         self.seen == keys && self.revert_reason == reason.map(quoted).as_deref()
+    }
+}
+
+/// Says whether the value is spelled as we would.
+fn read_field(reader: &mut Reader<'_>, key: u16, frame: &mut Frame) -> Result<bool, Malformed> {
+    match key {
+        key::TYPE => read_kind(reader, &mut frame.kind),
+        key::FROM => read_value(reader, &mut frame.from),
+        key::TO => {
+            let (to, is_usual) = next_value(reader)?;
+            frame.to = to;
+            Ok(is_usual)
+        }
+        key::VALUE => read_value(reader, &mut frame.value),
+        key::GAS => read_value(reader, &mut frame.gas),
+        key::GAS_USED => read_value(reader, &mut frame.gas_used),
+        key::INPUT => read_value::<Bytes>(reader, &mut frame.input),
+        key::OUTPUT => read_value::<Bytes>(reader, &mut frame.output),
+        key::ERROR => read_error(reader, &mut frame.error),
+        _ => Err(no_call()),
     }
 }
 
