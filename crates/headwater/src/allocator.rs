@@ -1,8 +1,9 @@
 //! The allocator, and its one setting that differs from its default.
 //!
-//! Blocks come by the megabyte, and what one leaves is taken by the next within milliseconds. The allocator hands freed memory back to the
-//! system after ten of them, and every page of it is cleared by the kernel when it is wanted again: a tenth of the time that history takes.
-//! The setting is read from the environment before `main`, so a long-running command starts its program once more, with it set, in the same process.
+//! Blocks come by the megabyte, and what one leaves is taken by the next within milliseconds. The allocator hands freed
+//! memory back to the system after ten of them, and the kernel clears every page of it when it is wanted again: a tenth of the
+//! time that history takes. The setting is read from the environment before `main`, so a command that runs for long starts its
+//! program once more, with it set, in the same process.
 
 use std::ffi::OsStr;
 

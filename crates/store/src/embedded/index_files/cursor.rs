@@ -143,18 +143,10 @@ impl Cursor {
 }
 
 fn load(entry: &FileEntry, table: RunTable, bounds: &Bounds, part: u64) -> Result<Loaded, Error> {
-    let rows = entry.file.rows(table, part)?;
-    let start = match &bounds.0 {
-        Bound::Unbounded => 0,
-        Bound::Included(low) => rows.first_where(|key| key >= low.as_slice()),
-        Bound::Excluded(low) => rows.first_where(|key| key > low.as_slice()),
-    };
-    let end = match &bounds.1 {
-        Bound::Unbounded => rows.len(),
-        Bound::Included(high) => rows.first_where(|key| key > high.as_slice()),
-        Bound::Excluded(high) => rows.first_where(|key| key >= high.as_slice()),
-    };
-    Ok(Loaded { part, rows, left: start..end.max(start) })
+    let rows = entry.file.rows(table, part)?.between(bounds);
+    let rows = Arc::new(rows.ok_or_else(|| entry.file.damaged())?);
+    let left = 0..rows.len();
+    Ok(Loaded { part, rows, left })
 }
 
 /// Whether no block of the file can have a row there.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Bound;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,17 +13,18 @@ use quick_cache::sync::Cache;
 
 use super::entries::{Entries, PartAt};
 use super::file_row::{FileShape, TableShape};
-use super::rows_block::{RowsReader, unpack};
+use super::rows_block::RowsReader;
+use super::rows_part::RowsPart;
 use super::writer::{CHECKSUM_BYTES, LISTED, checksum};
 use crate::Error;
 use crate::embedded::engine;
 use crate::embedded::prefetch::will_need;
-use crate::embedded::runs::{RunTable, SortedRows};
+use crate::embedded::runs::RunTable;
 
 /// What is read at once is bounded, whatever a damaged row says.
 const PART_BYTES_MAX: u64 = 1 << 28;
-/// A part is about so large, unpacked.
-const PART_BYTES_GUESS: u64 = 10 << 10;
+/// A part is about so large.
+const PART_BYTES_GUESS: u64 = 4 << 10;
 
 pub struct IndexFile {
     pub id: u64,
@@ -40,7 +42,7 @@ pub type PartCache = Cache<(u64, u64), Part, PartWeight>;
 
 #[derive(Clone)]
 pub enum Part {
-    Rows(Arc<SortedRows>),
+    Rows(Arc<RowsPart>),
     List(Arc<Entries>),
 }
 
@@ -50,7 +52,7 @@ pub struct PartWeight;
 impl Weighter<(u64, u64), Part> for PartWeight {
     fn weight(&self, _: &(u64, u64), part: &Part) -> u64 {
         64 + match part {
-            Part::Rows(rows) => rows.bytes(),
+            Part::Rows(rows) => rows.memory_bytes(),
             Part::List(list) => list.memory_bytes(),
         }
     }
@@ -127,32 +129,27 @@ impl IndexFile {
         if self.table(table).rows == 0 {
             return Ok(0);
         }
-        let below = self.rows_before(table, low, |key| key >= low)?;
-        Ok(self.rows_before(table, high, |key| key > high)?.saturating_sub(below))
+        let below = self.rows_before(table, low, &Bound::Excluded(low))?;
+        Ok(self.rows_before(table, high, &Bound::Included(high))?.saturating_sub(below))
     }
 
-    /// Those before the first one in the part of `key` of which `is_past` holds.
-    fn rows_before(
-        &self,
-        table: RunTable,
-        key: &[u8],
-        is_past: impl Fn(&[u8]) -> bool,
-    ) -> Result<u64, Error> {
+    /// Those that are below `end`, which is in the part of `key`.
+    fn rows_before(&self, table: RunTable, key: &[u8], end: &Bound<&[u8]>) -> Result<u64, Error> {
         let part = self.part_of(table, key)?;
         let list = self.list(table, part as usize / LISTED)?;
         let before = list.rows_before(part as usize % LISTED).ok_or_else(|| self.damaged())?;
-        Ok(before + self.rows(table, part)?.first_where(is_past) as u64)
+        let inside = self.rows(table, part)?.rows_below(end).ok_or_else(|| self.damaged())?;
+        Ok(before + inside)
     }
 
     /// Rows of a part, by its number.
-    pub fn rows(&self, table: RunTable, part: u64) -> Result<Arc<SortedRows>, Error> {
+    pub fn rows(&self, table: RunTable, part: u64) -> Result<Arc<RowsPart>, Error> {
         let at = self.part_at(table, part)?;
         let key = (self.id, at.offset);
         if let Some(Part::Rows(rows)) = self.cache.get(&key) {
             return Ok(rows);
         }
-        let rows = unpack(table, self.shape.lowest, self.read_part(at)?);
-        let rows = Arc::new(rows.ok_or_else(|| self.damaged_at(at))?);
+        let rows = Arc::new(RowsPart::new(table, self.shape.lowest, self.read_part(at)?));
         self.cache.insert(key, Part::Rows(rows.clone()));
         Ok(rows)
     }
@@ -167,7 +164,7 @@ impl IndexFile {
     }
 
     /// The same, one after the other, for whoever reads all of it once.
-    pub fn read_rows(&self, table: RunTable, part: u64) -> Result<RowsReader, Error> {
+    pub fn read_rows(&self, table: RunTable, part: u64) -> Result<RowsReader<Vec<u8>>, Error> {
         let bytes = self.read_part(self.part_at(table, part)?)?;
         Ok(RowsReader::new(table, self.shape.lowest, bytes))
     }

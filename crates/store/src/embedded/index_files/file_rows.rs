@@ -157,10 +157,11 @@ impl FileSet {
             if entry.file.table(table).parts == 0 {
                 continue;
             }
-            let rows = entry.file.rows(table, entry.file.part_of(table, key)?)?;
-            let (found, value) = rows.row(rows.first_where(|other| other >= key));
-            if found == key {
-                return Ok(Some(Slice::from(value)));
+            let part = entry.file.rows(table, entry.file.part_of(table, key)?)?;
+            let only = (Bound::Included(key.to_vec()), Bound::Included(key.to_vec()));
+            let found = part.between(&only).ok_or_else(|| entry.file.damaged())?;
+            if found.len() > 0 {
+                return Ok(Some(Slice::from(found.row(0).1)));
             }
         }
         Ok(None)

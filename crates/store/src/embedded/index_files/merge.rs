@@ -81,7 +81,7 @@ struct Scan {
     table: RunTable,
     part: u64,
     /// At a row.
-    rows: RowsReader,
+    rows: RowsReader<Vec<u8>>,
     /// The beginning of its key: most are told apart by it.
     start: u64,
 }

@@ -17,6 +17,7 @@ mod files;
 mod key_form;
 mod merge;
 mod rows_block;
+mod rows_part;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::key_form::{
-    HEAD_BYTES_MAX, KeyParts, has_index, has_values, head_bytes, is_newest_first, put_together,
+    HEAD_BYTES_MAX, KeyParts, has_index, has_values, head_bytes, is_newest_first,
 };
 use crate::embedded::codec::{put_varint, take_varint};
-use crate::embedded::runs::{RunTable, SortedRows};
+use crate::embedded::runs::RunTable;
 
 /// Packs rows, which come in the order of their keys.
 pub struct RowsBlock {
@@ -99,10 +99,10 @@ impl RowsBlock {
 }
 
 /// Reads rows one after the other.
-pub struct RowsReader {
+pub struct RowsReader<B> {
     table: RunTable,
     lowest: u64,
-    bytes: Vec<u8>,
+    bytes: B,
     at: usize,
     /// The row that was read last.
     row: LastRow,
@@ -110,19 +110,20 @@ pub struct RowsReader {
     value: Range<usize>,
 }
 
-impl RowsReader {
-    pub fn new(table: RunTable, lowest: u64, bytes: Vec<u8>) -> Self {
+impl<B: AsRef<[u8]>> RowsReader<B> {
+    pub fn new(table: RunTable, lowest: u64, bytes: B) -> Self {
         RowsReader { table, lowest, bytes, at: 0, row: LastRow::NONE, index: 0, value: 0..0 }
     }
 
     pub fn is_done(&self) -> bool {
-        self.at >= self.bytes.len()
+        self.at >= self.bytes.as_ref().len()
     }
 
     /// Goes to the next row. None where there is none, or the bytes are not what was written.
     pub fn read(&mut self) -> Option<()> {
         let head_bytes = head_bytes(self.table);
-        let left = self.bytes.get(self.at..)?;
+        let bytes = self.bytes.as_ref();
+        let left = bytes.get(self.at..)?;
         let (shared, left) = left.split_first()?;
         let shared = usize::from(*shared);
         // Nothing comes before the first.
@@ -145,8 +146,8 @@ impl RowsReader {
         } else {
             0
         };
-        let from = self.bytes.len() - left.len();
-        self.at = from.checked_add(value_bytes).filter(|end| *end <= self.bytes.len())?;
+        let from = bytes.len() - left.len();
+        self.at = from.checked_add(value_bytes).filter(|end| *end <= bytes.len())?;
         self.value = from..self.at;
         Some(())
     }
@@ -158,29 +159,20 @@ impl RowsReader {
     }
 
     pub fn value(&self) -> &[u8] {
-        self.bytes.get(self.value.clone()).unwrap_or_default()
+        self.bytes.as_ref().get(self.value.clone()).unwrap_or_default()
     }
-}
-
-/// All rows. None where the bytes are not what was written.
-pub fn unpack(table: RunTable, lowest: u64, bytes: Vec<u8>) -> Option<SortedRows> {
-    let mut rows = SortedRows::with_capacity(bytes.len() * 2, bytes.len() / 8);
-    let mut reader = RowsReader::new(table, lowest, bytes);
-    while !reader.is_done() {
-        reader.read()?;
-        rows.push_with(|key| put_together(table, reader.key(), key), reader.value());
-    }
-    Some(rows)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::ops::Bound;
 
     use proptest::prelude::*;
 
     use super::*;
-    use crate::embedded::index_files::key_form::take_apart;
+    use crate::embedded::index_files::key_form::{put_together, take_apart};
+    use crate::embedded::index_files::rows_part::RowsPart;
 
     fn table() -> impl Strategy<Value = RunTable> {
         prop::sample::select(RunTable::ALL.to_vec())
@@ -191,6 +183,7 @@ mod tests {
         fn rows_come_back(
             table in table(),
             rows in prop::collection::vec((0u8..3, 0u8..3, 7u64..1 << 20, 0u32..300, any::<[u8; 2]>()), 1..60),
+            ends in any::<(prop::sample::Index, prop::sample::Index)>(),
         ) {
             let mut sorted = BTreeMap::new();
             for (a, b, number, index, value) in rows {
@@ -206,16 +199,32 @@ mod tests {
                 block.push(take_apart(table, key).unwrap(), value).unwrap();
             }
             let bytes = block.take();
-            let unpacked = unpack(table, 7, bytes.clone()).unwrap();
-            let found: Vec<_> = (0..unpacked.len()).map(|at| unpacked.row(at)).collect();
-            let expected: Vec<_> = sorted.iter().map(|(k, v)| (k.as_slice(), v.as_slice())).collect();
-            prop_assert_eq!(found, expected);
-            prop_assert!(unpack(table, 7, bytes[..bytes.len() - 1].to_vec()).is_none());
+            let part = RowsPart::new(table, 7, bytes.clone());
+            let keys: Vec<Vec<u8>> = sorted.keys().cloned().collect();
+            // A key that is there, or the beginning of one.
+            let key = |at: prop::sample::Index| -> Vec<u8> { at.get(&keys).iter().copied().take(1 + at.index(40)).collect() };
+            let (low, high) = (key(ends.0), key(ends.1));
+            let all = || (Bound::Unbounded, Bound::Unbounded);
+            let mut bounds = vec![all(), (Bound::Excluded(low.clone()), Bound::Unbounded)];
+            if low < high {
+                bounds.push((Bound::Included(low.clone()), Bound::Excluded(high.clone())));
+                bounds.push((Bound::Excluded(low), Bound::Included(high.clone())));
+            }
+            for bounds in bounds {
+                let unpacked = part.between(&bounds).unwrap();
+                let found: Vec<_> = (0..unpacked.len()).map(|at| unpacked.row(at)).collect();
+                let ends = (bounds.0.as_ref().map(Vec::as_slice), bounds.1.as_ref().map(Vec::as_slice));
+                let expected: Vec<_> = sorted.range::<[u8], _>(ends).map(|(k, v)| (k.as_slice(), v.as_slice())).collect();
+                prop_assert_eq!(found, expected);
+            }
+            let below = sorted.keys().filter(|key| **key < high).count() as u64;
+            prop_assert_eq!(part.rows_below(&Bound::Excluded(&high)), Some(below));
+            prop_assert!(RowsPart::new(table, 7, bytes[..bytes.len() - 1].to_vec()).between(&all()).is_none());
         }
 
         #[test]
         fn no_bytes_are_too_strange(table in table(), lowest in any::<u64>(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = unpack(table, lowest, bytes);
+            let _ = RowsPart::new(table, lowest, bytes).between(&(Bound::Unbounded, Bound::Unbounded));
         }
     }
 
