@@ -5,7 +5,8 @@
 //! time that history takes. The setting is read from the environment before `main`, so a command that runs for long starts its
 //! program once more, with it set, in the same process.
 
-use std::ffi::OsStr;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -16,22 +17,14 @@ const KEPT_MS: &str = "1000";
 
 /// Comes back where the setting is there, or where the program cannot be started again: then it only works a little more.
 pub fn keep_freed_memory() {
-    if std::env::var_os(SETTING).is_none() {
-        start_again(OsStr::new(KEPT_MS));
+    if std::env::var_os(SETTING).is_some() {
+        return;
     }
-}
-
-#[cfg(unix)]
-fn start_again(kept_ms: &OsStr) {
-    use std::os::unix::process::CommandExt;
     let Ok(program) = std::env::current_exe() else { return };
     let mut arguments = std::env::args_os();
-    let mut command = std::process::Command::new(program);
+    let mut command = Command::new(program);
     if let Some(name) = arguments.next() {
         command.arg0(name);
     }
-    let _cannot = command.args(arguments).env(SETTING, kept_ms).exec();
+    let _cannot = command.args(arguments).env(SETTING, KEPT_MS).exec();
 }
-
-#[cfg(not(unix))]
-fn start_again(_kept_ms: &OsStr) {}

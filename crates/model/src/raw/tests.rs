@@ -281,6 +281,16 @@ mod any_text {
         })
     }
 
+    /// With another byte at a place, or cut off there.
+    fn changed(text: &str, at: usize, byte: u8, cut: bool) -> Vec<u8> {
+        let mut text = text.as_bytes().to_vec();
+        text[at] = byte;
+        if cut {
+            text.truncate(at);
+        }
+        text
+    }
+
     /// Lists of objects are the one thing that must have the form it should have.
     fn name() -> impl Strategy<Value = String> {
         let known =
@@ -309,11 +319,7 @@ mod any_text {
 
         #[test]
         fn calls_that_are_no_json_are_not_read(at in 0..GETH.len(), byte in any::<u8>(), cut in any::<bool>()) {
-            let mut text = GETH.as_bytes().to_vec();
-            text[at] = byte;
-            if cut {
-                text.truncate(at);
-            }
+            let text = changed(GETH, at, byte, cut);
             let mut reader = reader::Reader::new(&text);
             let read = BlockTraces::next_call_tracer(&mut reader, &[Tx::default()]);
             if read.is_ok() && reader.is_at_end() {
@@ -323,11 +329,7 @@ mod any_text {
 
         #[test]
         fn what_is_no_json_is_not_read(at in 0..ODD_TX.len(), byte in any::<u8>(), cut in any::<bool>()) {
-            let mut text = ODD_TX.as_bytes().to_vec();
-            text[at] = byte;
-            if cut {
-                text.truncate(at);
-            }
+            let text = changed(ODD_TX, at, byte, cut);
             if read(&text).is_some() {
                 prop_assert!(serde_json::from_slice::<Value>(&text).is_ok());
             }

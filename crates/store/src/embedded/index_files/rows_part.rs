@@ -81,11 +81,7 @@ impl AtRow<'_> {
     /// Most are told apart by their heads, which need not be put together with the rest.
     fn compare(&mut self, other: &[u8]) -> Ordering {
         let head = self.reader.key().head;
-        let of_heads = match other.get(..head.len()) {
-            Some(other) => head.cmp(other),
-            None => head.cmp(other),
-        };
-        of_heads.then_with(|| {
+        head.cmp(other.get(..head.len()).unwrap_or(other)).then_with(|| {
             self.key.clear();
             put_together(self.table, self.reader.key(), &mut self.key);
             self.key.as_slice().cmp(other)

@@ -19,7 +19,7 @@ use crate::embedded::codec::{put_counted, take_counted};
 
 /// A frame ends with the group that reaches this.
 const FRAME_BYTES: usize = 8 << 10;
-/// As small as level 1 within a hundredth, in two thirds of the time.
+/// As small as level 1 within 2 %, in less time (docs/adr/0012).
 pub const LEVEL: i32 = -1;
 
 /// The groups of a block that have a row, rising, by kind.
