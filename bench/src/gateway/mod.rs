@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::process::{KEY, serve};
+use crate::quantile::quantile;
 use crate::say;
 use calls::Calls;
 use client::{Load, load};
@@ -98,19 +99,22 @@ async fn compare(
             loads.push(load(&way.address, &way.path, calls, CONNECTIONS, lasts).await?);
         }
     }
-    let median = |loads: &[Load], of: fn(&Load) -> f64| {
-        let mut values: Vec<f64> = loads.iter().map(of).collect();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-    };
     let [ours, theirs] = &loads;
-    let rates = [ours, theirs].map(|loads| median(loads, |load| load.requests_per_s));
-    let p99s = [ours, theirs].map(|loads| median(loads, |load| load.p99_ms));
-    let [our_rate, their_rate] = rates;
-    let [our_p99, their_p99] = p99s;
+    let of =
+        |loads: &[Load], value: fn(&Load) -> f64| loads.iter().map(value).collect::<Vec<f64>>();
+    let lines = [|load: &Load| load.requests_per_s, |load: &Load| load.p99_ms].map(|value| {
+        let (ours, theirs) = (of(ours, value), of(theirs, value));
+        // A round and the one beside it see the same machine; rounds far apart often do not.
+        let ratios = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect();
+        (median(ours), median(theirs), median(ratios))
+    });
+    let [(our_rate, their_rate, rate_ratio), (our_p99, their_p99, p99_ratio)] = lines;
     say(&format!(
-        "| {what} | {our_rate:.0} | {their_rate:.0} | {:.2} | {our_p99:.2} | {their_p99:.2} | {:.2} |",
-        our_rate / their_rate,
-        our_p99 / their_p99
+        "| {what} | {our_rate:.0} | {their_rate:.0} | {rate_ratio:.2} | {our_p99:.2} | {their_p99:.2} | {p99_ratio:.2} |"
     ))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    quantile(&values, 0.5)
 }

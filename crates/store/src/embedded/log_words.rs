@@ -39,31 +39,77 @@ pub fn of_log(log: &Log) -> impl Iterator<Item = LogWord> + use<'_> {
     log.address.map(of_address).into_iter().chain(topics)
 }
 
-/// Rows of a block, sorted by word. `found` says where words were met, in any order and any number of times.
-pub fn rows(mut found: Vec<(LogWord, u32)>) -> Vec<(LogWord, Vec<u8>)> {
-    found.sort_unstable();
-    found.dedup();
-    let of_word = |run: &[(LogWord, u32)]| {
-        let mut groups = GroupSet::default();
-        run.iter().for_each(|(_, group)| groups.insert(*group));
-        run.first().map(|(word, _)| (*word, groups.0))
-    };
-    found.chunk_by(|a, b| a.0 == b.0).filter_map(of_word).collect()
+/// Where words were met in a block, in any order and any number of times. Each is one number, the word before the group:
+/// a block has thousands of them, and numbers are sorted far quicker than bytes.
+#[derive(Default)]
+pub struct FoundWords(Vec<u128>);
+
+impl FoundWords {
+    pub fn add(&mut self, word: LogWord, group: u32) {
+        let [a, b, c, d, e, f] = word;
+        let word = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
+        self.0.push(u128::from(word) << u32::BITS | u128::from(group));
+    }
+
+    fn of(number: u128) -> (LogWord, u32) {
+        let [_, _, a, b, c, d, e, f] = ((number >> u32::BITS) as u64).to_be_bytes();
+        ([a, b, c, d, e, f], number as u32)
+    }
+}
+
+/// The rows of a block, sorted by word: for each the groups that have it.
+#[derive(Default)]
+pub struct WordRows {
+    /// Where in `groups` each row ends.
+    ends: Vec<(LogWord, usize)>,
+    groups: Vec<u8>,
+}
+
+impl WordRows {
+    pub fn new(FoundWords(mut found): FoundWords) -> Self {
+        found.sort_unstable();
+        let mut rows = WordRows::default();
+        for of_word in found.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS) {
+            let Some(word) = of_word.first().map(|first| FoundWords::of(*first).0) else {
+                continue;
+            };
+            let start = rows.groups.len();
+            for number in of_word {
+                add_group(&mut rows.groups, start, FoundWords::of(*number).1);
+            }
+            rows.ends.push((word, rows.groups.len()));
+        }
+        rows
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (LogWord, &[u8])> {
+        let mut start = 0;
+        self.ends.iter().map(move |(word, end)| {
+            let row = self.groups.get(start..*end).unwrap_or_default();
+            start = *end;
+            (*word, row)
+        })
+    }
+}
+
+/// To the set that begins at `start` and is the last one in `bytes`.
+fn add_group(bytes: &mut Vec<u8>, start: usize, group: u32) {
+    let at = start + (group / 8) as usize;
+    if bytes.len() <= at {
+        bytes.resize(at + 1, 0);
+    }
+    if let Some(byte) = bytes.get_mut(at) {
+        *byte |= 1 << (group % 8);
+    }
 }
 
 impl GroupSet {
     pub fn from_row(row: &[u8]) -> Self {
         GroupSet(row.to_vec())
-    }
-
-    fn insert(&mut self, group: u32) {
-        let at = (group / 8) as usize;
-        if self.0.len() <= at {
-            self.0.resize(at + 1, 0);
-        }
-        if let Some(byte) = self.0.get_mut(at) {
-            *byte |= 1 << (group % 8);
-        }
     }
 
     pub fn add(&mut self, other: &GroupSet) {
@@ -95,17 +141,29 @@ mod tests {
     #[test]
     fn a_word_has_one_row_that_lists_its_groups() {
         let (a, b) = ([1; 6], [2; 6]);
-        let found = vec![(b, 0), (a, 17), (a, 0), (a, 17), (a, 3)];
-        let rows = rows(found);
-        assert_eq!(rows, [(a, vec![0b1001, 0, 0b10]), (b, vec![1])]);
-        let mut groups = GroupSet::from_row(&rows[0].1);
+        let mut found = FoundWords::default();
+        for (word, group) in [(b, 0), (a, 17), (a, 0), (a, 17), (a, 3)] {
+            found.add(word, group);
+        }
+        let rows = WordRows::new(found);
+        let rows: Vec<_> = rows.iter().collect();
+        assert_eq!(rows, [(a, &[0b1001, 0, 0b10][..]), (b, &[1][..])]);
+        let mut groups = GroupSet::from_row(rows[0].1);
         assert_eq!(groups.iter().collect::<Vec<_>>(), [0, 3, 17]);
-        groups.keep_common(&GroupSet::from_row(&rows[1].1));
+        groups.keep_common(&GroupSet::from_row(rows[1].1));
         assert_eq!(groups.iter().collect::<Vec<_>>(), [0]);
         groups.add(&GroupSet(vec![0, 128]));
         assert_eq!(groups.iter().collect::<Vec<_>>(), [0, 15]);
         groups.keep_common(&GroupSet::default());
         assert!(groups.is_empty());
+    }
+
+    #[test]
+    fn words_and_groups_of_any_size_come_back() {
+        let all = [([0; 6], 0), ([0; 6], u32::MAX), ([255; 6], 9), ([1, 2, 3, 4, 5, 6], 1 << 20)];
+        let mut found = FoundWords::default();
+        all.iter().for_each(|(word, group)| found.add(*word, *group));
+        assert_eq!(found.0.iter().map(|number| FoundWords::of(*number)).collect::<Vec<_>>(), all);
     }
 
     #[test]

@@ -26,24 +26,34 @@ pub fn roots_to_keep(block: &Block) -> Option<Vec<Frame>> {
         return None;
     }
     let kept = block.txs.iter().zip(&block.receipts).zip(roots).map(|((tx, receipt), root)| {
-        let to = root.to.map(|_| Address::ZERO);
-        let (from, value, input) = (Address::ZERO, U256::ZERO, Bytes::new());
-        let slim = Frame { from, to, value, input, ..root.clone() };
-        (whole_root(slim.clone(), tx, receipt.as_ref()) == *root).then_some(slim)
+        let own = (root.from, root.to, root.value, root.input.as_ref());
+        (own == of_root(root.to.is_some(), tx, receipt.as_ref())).then(|| Frame {
+            from: Address::ZERO,
+            to: root.to.map(|_| Address::ZERO),
+            value: U256::ZERO,
+            input: Bytes::new(),
+            ..root.clone()
+        })
     });
     kept.collect()
 }
 
 /// The root of which that was kept.
 pub fn whole_root(slim: Frame, tx: &Tx, receipt: Option<&Receipt>) -> Frame {
+    let (from, to, value, _) = of_root(slim.to.is_some(), tx, receipt);
+    Frame { from, to, value, input: tx.input.clone().unwrap_or_default(), ..slim }
+}
+
+/// What a root repeats of its transaction: from, to, value and input.
+fn of_root<'a>(
+    has_to: bool,
+    tx: &'a Tx,
+    receipt: Option<&Receipt>,
+) -> (Address, Option<Address>, U256, &'a [u8]) {
     let made = receipt.and_then(|receipt| receipt.contract_address);
-    Frame {
-        from: tx.from.unwrap_or_default(),
-        to: slim.to.and(tx.to.or(made)),
-        value: tx.value.unwrap_or_default(),
-        input: tx.input.clone().unwrap_or_default(),
-        ..slim
-    }
+    let to = tx.to.or(made).filter(|_| has_to);
+    let input = tx.input.as_ref().map_or(&[][..], |input| input);
+    (tx.from.unwrap_or_default(), to, tx.value.unwrap_or_default(), input)
 }
 
 /// In a verified block a receipt's bloom is that of its logs, so it need not be kept.

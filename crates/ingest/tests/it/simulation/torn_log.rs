@@ -1,5 +1,8 @@
 //! The engine's log as a power loss leaves it: of what was written since the store was opened, the end, or a
 //! page in the middle, never came to the disk.
+//!
+//! The store of the simulation waits for the disk only where it must: when it opens, and before it removes a file that
+//! something on disk may still lead to. It notes each time how far that was.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -15,17 +18,23 @@ const PAGE: u64 = 4096;
 pub struct DurableLog {
     log: PathBuf,
     bytes: u64,
+    /// The store's own note of it.
+    noted: Vec<u8>,
 }
 
 impl DurableLog {
     /// All that is written by now.
     pub fn of(store: &Path) -> Self {
         let log = newest_log(store);
-        DurableLog { bytes: written(&log), log }
+        DurableLog { bytes: written(&log), log, noted: noted(store) }
     }
 
-    /// False where nothing was written since.
+    /// False where nothing was written since, and where more became durable: how much of the log cannot be told from
+    /// outside, and no power loss takes that.
     pub fn tear(&self, store: &Path, random: &mut StdRng) -> bool {
+        if noted(store) != self.noted {
+            return false;
+        }
         let log = newest_log(store);
         let from = if log == self.log { self.bytes } else { 0 };
         let end = written(&log);
@@ -42,6 +51,10 @@ impl DurableLog {
         }
         true
     }
+}
+
+fn noted(store: &Path) -> Vec<u8> {
+    std::fs::read(store.join("durable")).unwrap()
 }
 
 fn newest_log(store: &Path) -> PathBuf {

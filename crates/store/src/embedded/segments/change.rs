@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use model::chain::ChainId;
 
-use super::body_row::Place;
-use super::record::{HEADER_BYTES, put_record};
+use super::body_row::{BodyRow, Place};
+use super::pack::PackedBody;
+use super::record::{HEADER_BYTES, header_of};
 use super::segment_row::SegmentRow;
 use super::writer::Segments;
 
@@ -14,8 +15,8 @@ pub struct SegmentChange {
     segments: Arc<Segments>,
     /// As they are after the write.
     pub(super) rows: BTreeMap<u64, SegmentRow>,
-    /// By segment: where they begin, and their bytes.
-    pub(super) appends: BTreeMap<u64, (u64, Vec<u8>)>,
+    /// By segment: where they begin, and their bytes, piece by piece. They are megabytes, and are not copied together.
+    pub(super) appends: BTreeMap<u64, (u64, Vec<Vec<u8>>)>,
     /// The segment of each chain that is written to.
     open: HashMap<ChainId, u64>,
     /// Nothing is appended to these: what is in them is to be moved.
@@ -37,15 +38,18 @@ impl SegmentChange {
 
     /// Bytes to be appended.
     pub fn append_bytes(&self) -> usize {
-        self.appends.values().map(|(_, bytes)| bytes.len()).sum()
+        self.appends.values().flat_map(|(_, pieces)| pieces).map(Vec::len).sum()
     }
 
-    pub fn append(&mut self, (chain, number): (ChainId, u64), body: &[u8]) -> Place {
+    /// Says what is to be written of it into the engine.
+    pub fn append(&mut self, (chain, number): (ChainId, u64), body: PackedBody) -> BodyRow {
+        let PackedBody { dictionaries, frames, bytes: body } = body;
         let id = self.segment_for(chain);
         let row = self.row(id).unwrap_or(SegmentRow::new(chain));
         let record_bytes = HEADER_BYTES + body.len() as u64;
-        let (_, bytes) = self.appends.entry(id).or_insert_with(|| (row.bytes, Vec::new()));
-        put_record(bytes, (chain, number), body);
+        let (_, pieces) = self.appends.entry(id).or_insert_with(|| (row.bytes, Vec::new()));
+        pieces.push(header_of((chain, number), &body));
+        pieces.push(body);
         let after = SegmentRow {
             chain,
             bytes: row.bytes + record_bytes,
@@ -53,7 +57,7 @@ impl SegmentChange {
             live_bytes: row.live_bytes + record_bytes,
         };
         self.rows.insert(id, after);
-        Place::Segment { id, offset: row.bytes }
+        BodyRow { place: Place::Segment { id, offset: row.bytes }, dictionaries, frames }
     }
 
     /// Nothing leads to this body after the write.

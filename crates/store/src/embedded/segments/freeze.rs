@@ -101,8 +101,7 @@ impl Store {
             }
             let packed = body.packed()?;
             change.free(body.row().place, body.row().body_bytes());
-            let place = change.append((chain, *number), &packed.bytes);
-            let value = Some(packed.row(place).pack().into());
+            let value = Some(change.append((chain, *number), packed).pack().into());
             ops.push(Op { table: t.bodies.clone(), key: Slice::from(key), value });
             moved += 1;
         }

@@ -22,6 +22,9 @@ const FRAME_BYTES: usize = 8 << 10;
 /// As small as level 1 within 2 %, in less time (docs/adr/0012).
 pub const LEVEL: i32 = -1;
 
+/// So much smaller bodies become, at least: room for them is made at once.
+const USUAL_RATIO: usize = 2;
+
 /// The groups of a block that have a row, rising, by kind.
 pub type BodyGroups = [Vec<(u32, Vec<u8>)>; 3];
 
@@ -58,7 +61,9 @@ impl PackedBody {
         groups: &BodyGroups,
         dictionaries: &Dictionaries,
     ) -> Self {
-        let mut body = PackedBody { dictionaries: [0; 3], frames: Vec::new(), bytes: Vec::new() };
+        let raw_bytes: usize = groups.iter().flatten().map(|(_, row)| row.len()).sum();
+        let bytes = Vec::with_capacity(raw_bytes / USUAL_RATIO);
+        let mut body = PackedBody { dictionaries: [0; 3], frames: Vec::new(), bytes };
         for (kind, dictionary) in FrameKind::WRITTEN.into_iter().zip(dictionaries) {
             let dictionary = dictionary.as_deref();
             let id = dictionary.map_or(0, |dictionary| dictionary.id);

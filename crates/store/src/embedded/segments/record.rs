@@ -23,15 +23,16 @@ fn hash(fields: &[u8], body: &[u8]) -> u64 {
     hasher.digest()
 }
 
-pub fn put_record(out: &mut Vec<u8>, (chain, number): (ChainId, u64), body: &[u8]) {
-    let start = out.len();
-    out.extend_from_slice(MAGIC);
-    out.extend_from_slice(&(body.len() as u32).to_be_bytes());
-    out.extend_from_slice(&chain.0.to_be_bytes());
-    out.extend_from_slice(&number.to_be_bytes());
-    let hash = hash(out.get(start..).unwrap_or_default(), body);
-    out.extend_from_slice(&hash.to_be_bytes());
-    out.extend_from_slice(body);
+/// What stands in front of this body.
+pub fn header_of((chain, number): (ChainId, u64), body: &[u8]) -> Vec<u8> {
+    let mut header = Vec::with_capacity(HEADER_BYTES as usize);
+    header.extend_from_slice(MAGIC);
+    header.extend_from_slice(&(body.len() as u32).to_be_bytes());
+    header.extend_from_slice(&chain.0.to_be_bytes());
+    header.extend_from_slice(&number.to_be_bytes());
+    let hash = hash(&header, body);
+    header.extend_from_slice(&hash.to_be_bytes());
+    header
 }
 
 impl RecordHeader {
@@ -60,15 +61,13 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_is_noticed() {
-        let mut record = b"before".to_vec();
-        put_record(&mut record, (ChainId(7), 9), b"a body");
-        let record = &record[6..];
+        let record = [header_of((ChainId(7), 9), b"a body"), b"a body".to_vec()].concat();
         let read = |bytes: &[u8]| {
             let (header, body) = bytes.split_first_chunk::<32>().unwrap();
             RecordHeader::unpack(header)
                 .filter(|it| it.body_bytes as usize == body.len() && it.fits(header, body))
         };
-        let whole = read(record).unwrap();
+        let whole = read(&record).unwrap();
         assert_eq!((whole.chain, whole.number, whole.body_bytes), (ChainId(7), 9, 6));
         for bit in 0..record.len() * 8 {
             let mut bytes = record.to_vec();

@@ -109,9 +109,9 @@ impl Segments {
     /// Everything that the change leads to is on disk when this returns. Nothing leads to it yet.
     pub fn append(&self, change: &SegmentChange) -> Result<(), AppendFailure> {
         let mut appending = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
-        for (id, (offset, bytes)) in &change.appends {
+        for (id, (offset, pieces)) in &change.appends {
             // Where it fails, what it wrote is cut off when the file is opened to be appended to again.
-            let appended = append(&self.bodies, &mut appending, (*id, *offset), bytes);
+            let appended = append(&self.bodies, &mut appending, (*id, *offset), pieces);
             let path = || self.bodies.files.path(*id);
             appended.map_err(|error| AppendFailure { path: path(), error })?;
         }
@@ -159,14 +159,17 @@ impl Segments {
 fn append(
     bodies: &Bodies,
     appending: &mut Option<(u64, File)>,
-    (id, offset): (u64, u64),
-    bytes: &[u8],
+    (id, mut offset): (u64, u64),
+    pieces: &[Vec<u8>],
 ) -> std::io::Result<()> {
     let file = match appending.take() {
         Some((open, file)) if open == id => file,
         _ => bodies.files.open_to_append(id, offset)?,
     };
-    file.write_all_at(bytes, offset)?;
+    for piece in pieces {
+        file.write_all_at(piece, offset)?;
+        offset += piece.len() as u64;
+    }
     file.sync_data()?;
     *appending = Some((id, file));
     Ok(())

@@ -102,9 +102,8 @@ fn move_some(upgrade: &Upgrade, last: &[u8]) -> Result<(u64, Option<Vec<u8>>), E
         let dictionaries = upgrade.open.bodies.newest_dictionaries(block.0);
         let body = PackedBody::pack(block, &groups, &dictionaries);
         if !body.is_empty() {
-            let place = change.append(block, &body.bytes);
             let (table, key) = (t.bodies.clone(), key.clone());
-            ops.push(Op { table, key, value: Some(body.row(place).pack().into()) });
+            ops.push(Op { table, key, value: Some(change.append(block, body).pack().into()) });
         }
         blocks += 1;
         reached = Some(key.to_vec());

@@ -183,7 +183,7 @@ impl<'a> Batch<'a> {
         if !in_run {
             self.note_wallets(number, &rows, 1);
         }
-        if let Some(body) = &rows.body {
+        if let Some(body) = rows.body {
             self.put_body(number, body);
         }
         self.put(&t.headers, keys::block(chain, number), rows.header);
@@ -226,15 +226,15 @@ impl<'a> Batch<'a> {
 
     /// Near the head it stays with its row: it may be reverted, and a commit waits for the disk once. All others
     /// are written where they stay.
-    fn put_body(&mut self, number: u64, body: &PackedBody) {
+    fn put_body(&mut self, number: u64, body: PackedBody) {
         let (t, key) = (self.tables.clone(), keys::block(self.chain, number));
         if self.origin == Origin::Head {
-            let row = [body.row(Place::Inline).pack(), body.bytes.clone()].concat();
+            let row = [body.row(Place::Inline).pack(), body.bytes].concat();
             self.put(&t.bodies, key, row);
             self.put(&t.unfrozen, key, Vec::new());
         } else {
-            let place = self.segments.append((self.chain, number), &body.bytes);
-            self.put(&t.bodies, key, body.row(place).pack());
+            let row = self.segments.append((self.chain, number), body);
+            self.put(&t.bodies, key, row.pack());
         }
     }
 

@@ -13,7 +13,7 @@ use crate::embedded::codec::rows::{
     TxHash, TxPacker, pack_block_ref, pack_frames, pack_header, pack_logs,
 };
 use crate::embedded::keys;
-use crate::embedded::log_words::{self, LogWord};
+use crate::embedded::log_words::{self, FoundWords, WordRows};
 use crate::embedded::segments::{BodyGroups, Dictionaries, FrameKind, PackedBody, by_group};
 use crate::embedded::whole_tx::{below_root, leave_bloom_out, roots_to_keep, take_logs};
 
@@ -31,8 +31,7 @@ pub struct BlockRows {
     pub(super) wallets: Vec<Party>,
     /// Index and beginning of the hash.
     pub(super) tx_hashes: Vec<(u32, [u8; 8])>,
-    /// By word, with the groups that have it.
-    pub(super) log_words: Vec<(LogWord, Vec<u8>)>,
+    pub(super) log_words: WordRows,
     pub(super) facts: Facts,
 }
 
@@ -82,16 +81,16 @@ pub fn prepare(chain: ChainId, verified: VerifiedBlock) -> PackedBlock {
         body: None,
         wallets: Vec::with_capacity(block.txs.len() * 2),
         tx_hashes: Vec::with_capacity(block.txs.len()),
-        log_words: Vec::new(),
+        log_words: WordRows::default(),
         facts,
     };
-    let mut words = Vec::new();
+    let mut words = FoundWords::default();
     let receipt_count = block.receipts.iter().flatten().count() as u32;
     let mut packer = TxPacker::new(&summary.block_ref(), chain);
     for group in 0..groups::count(summary.tx_count) {
         rows.add_group(group, &mut block, &summary, (&mut packer, &mut words));
     }
-    rows.log_words = log_words::rows(words);
+    rows.log_words = WordRows::new(words);
     let head = BlockHead {
         number: block.number,
         hash: block.hash,
@@ -143,7 +142,7 @@ impl BlockRows {
         group: u32,
         block: &mut Block,
         summary: &BlockSummary,
-        (packer, words): (&mut TxPacker, &mut Vec<(LogWord, u32)>),
+        (packer, words): (&mut TxPacker, &mut FoundWords),
     ) {
         let mut txs = Vec::with_capacity(4096);
         pack_block_ref(&summary.block_ref(), &mut txs);
@@ -162,7 +161,7 @@ impl BlockRows {
             let of_logs = receipt.as_deref_mut().is_some_and(|r| leave_bloom_out(r, summary.proof));
             let own_logs = receipt.as_deref_mut().and_then(take_logs);
             let of_logs_words = own_logs.iter().flatten().flat_map(log_words::of_log);
-            words.extend(of_logs_words.map(|word| (word, group)));
+            of_logs_words.for_each(|word| words.add(word, group));
             part.clear();
             let receipt = receipt.as_deref().map(|r| (r, of_logs));
             packer.pack((index, hash), tx, receipt, &mut part);

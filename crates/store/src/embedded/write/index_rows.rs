@@ -59,8 +59,8 @@ impl PackedBlock {
             let key = keys::tx_by_hash(chain, *hash, number, *index);
             give(BlockIndex::TxByHash, &key, &[]);
         }
-        for (word, groups) in &self.rows.log_words {
-            give(BlockIndex::LogWords, &keys::log_word(chain, *word, number), groups);
+        for (word, groups) in self.rows.log_words.iter() {
+            give(BlockIndex::LogWords, &keys::log_word(chain, word, number), groups);
         }
         if self.head.receipt_count < self.head.tx_count {
             give(BlockIndex::Receiptless, &keys::block(chain, number), &[]);
