@@ -22,7 +22,7 @@ const FRAME_BYTES: usize = 8 << 10;
 /// As small as level 1 within 2 %, in less time (docs/adr/0012).
 pub const LEVEL: i32 = -1;
 
-/// So much smaller bodies become, at least: room for them is made at once.
+/// Nearly all bodies become smaller by more than this, so room for them is made once.
 const USUAL_RATIO: usize = 2;
 
 /// The groups of a block that have a row, rising, by kind.
@@ -117,8 +117,11 @@ impl PackedBody {
         self.frames.is_empty()
     }
 
-    pub fn row(&self, place: Place) -> BodyRow {
-        BodyRow { place, dictionaries: self.dictionaries, frames: self.frames.clone() }
+    /// The engine's row, with the body behind it.
+    pub fn inline_row(self) -> Vec<u8> {
+        let PackedBody { dictionaries, frames, bytes } = self;
+        let row = BodyRow { place: Place::Inline, dictionaries, frames };
+        [row.pack(), bytes].concat()
     }
 }
 
@@ -190,7 +193,8 @@ mod tests {
 
     fn again(body: &PackedBody, dictionary: Option<&Dictionary>) -> BodyGroups {
         let mut groups = BodyGroups::default();
-        for (frame, start) in body.row(Place::Inline).placed() {
+        let (dictionaries, frames) = (body.dictionaries, body.frames.clone());
+        for (frame, start) in (BodyRow { place: Place::Inline, dictionaries, frames }).placed() {
             let stored = &body.bytes[start as usize..][..frame.stored_bytes() as usize];
             let (hash, packed) = stored.split_at(8);
             let id = *frame.kind.lead().of(&body.dictionaries);

@@ -76,8 +76,7 @@ impl<'a> BodyReader<'a> {
         if body.is_empty() {
             return Ok(None);
         }
-        let stored = [body.row(Place::Inline).pack(), body.bytes].concat();
-        BodyReader::new(view, place, Slice::from(stored)).map(Some)
+        BodyReader::new(view, place, Slice::from(body.inline_row())).map(Some)
     }
 
     pub fn row(&self) -> &BodyRow {

@@ -229,8 +229,7 @@ impl<'a> Batch<'a> {
     fn put_body(&mut self, number: u64, body: PackedBody) {
         let (t, key) = (self.tables.clone(), keys::block(self.chain, number));
         if self.origin == Origin::Head {
-            let row = [body.row(Place::Inline).pack(), body.bytes].concat();
-            self.put(&t.bodies, key, row);
+            self.put(&t.bodies, key, body.inline_row());
             self.put(&t.unfrozen, key, Vec::new());
         } else {
             let row = self.segments.append((self.chain, number), body);
