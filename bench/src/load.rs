@@ -37,41 +37,57 @@ pub async fn run(
 }
 
 async fn one(address: &str, request: &[u8], end: Instant) -> Result<(u64, usize)> {
-    let mut stream = TcpStream::connect(address).await?;
-    stream.set_nodelay(true)?;
-    let mut buffer = vec![0u8; 1 << 20];
+    let mut connection = Connection::open(address).await?;
     let (mut count, mut length) = (0, 0);
     while Instant::now() < end {
-        stream.write_all(request).await?;
-        length = read_answer(&mut stream, &mut buffer).await?;
+        length = connection.ask(request).await?.len();
         count += 1;
     }
     Ok((count, length))
 }
 
-async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<usize> {
-    let mut filled = 0;
-    loop {
-        if filled == buffer.len() {
-            buffer.resize(filled * 2, 0);
-        }
-        let free = buffer.get_mut(filled..).context("buffer")?;
-        let read = stream.read(free).await?;
-        anyhow::ensure!(read > 0, "the server closed the connection");
-        filled += read;
-        let head = buffer.get(..filled).context("buffer")?;
-        let Some(split) = find(head, b"\r\n\r\n") else { continue };
-        let text = std::str::from_utf8(head.get(..split).context("head")?)?;
-        anyhow::ensure!(text.starts_with("HTTP/1.1 200"), "answer: {text}");
-        let length = text
-            .lines()
-            .find_map(|l| {
-                l.to_ascii_lowercase().strip_prefix("content-length:").map(|v| v.trim().to_owned())
-            })
-            .context("no content-length")?
-            .parse::<usize>()?;
-        if filled >= split + 4 + length {
-            return Ok(length);
+/// A kept-alive connection without a client's own work around it: nothing but the request and its answer.
+pub struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    pub async fn open(address: &str) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Connection { stream, buffer: vec![0u8; 1 << 20] })
+    }
+
+    /// The body of the answer to a whole request.
+    pub async fn ask(&mut self, request: &[u8]) -> Result<&[u8]> {
+        self.stream.write_all(request).await?;
+        let mut filled = 0;
+        loop {
+            if filled == self.buffer.len() {
+                self.buffer.resize(filled * 2, 0);
+            }
+            let free = self.buffer.get_mut(filled..).context("buffer")?;
+            let read = self.stream.read(free).await?;
+            anyhow::ensure!(read > 0, "the server closed the connection");
+            filled += read;
+            let head = self.buffer.get(..filled).context("buffer")?;
+            let Some(split) = find(head, b"\r\n\r\n") else { continue };
+            let text = std::str::from_utf8(head.get(..split).context("head")?)?;
+            anyhow::ensure!(text.starts_with("HTTP/1.1 200"), "answer: {text}");
+            let length = text
+                .lines()
+                .find_map(|l| {
+                    l.to_ascii_lowercase()
+                        .strip_prefix("content-length:")
+                        .map(|v| v.trim().to_owned())
+                })
+                .context("no content-length")?
+                .parse::<usize>()?;
+            let body = split + 4;
+            if filled >= body + length {
+                return self.buffer.get(body..body + length).context("body");
+            }
         }
     }
 }

@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Where the store lies
     #[arg(long, default_value = ".")]
     folder: PathBuf,
+    /// Only what is read, of a data folder that has these blocks already
+    #[arg(long)]
+    filled: Option<PathBuf>,
 }
 
 struct Options {
@@ -60,12 +63,16 @@ struct Part {
 }
 
 pub async fn run(arguments: Arguments) -> Result<()> {
-    let Arguments { headwater, synthchain, chain, cryo_python, blocks, traces, folder } = arguments;
+    let Arguments { headwater, synthchain, chain, cryo_python, blocks, traces, folder, filled } =
+        arguments;
     let (node, _generator) = generator(&synthchain, &chain).await?;
     let traces = if traces { "auto" } else { "off" };
     let txs_per_block = TXS_PER_BLOCK;
     let options = Options { headwater, node, blocks, txs_per_block, traces, cryo_python, folder };
-    measure_all(&options).await
+    match filled {
+        Some(data) => at_rest(&options, &data).await,
+        None => measure_all(&options).await,
+    }
 }
 
 async fn measure_all(options: &Options) -> Result<()> {

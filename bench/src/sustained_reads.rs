@@ -1,5 +1,6 @@
 //! What is asked of a large store: pages of random wallets and of a large one, ranges, pages far down, totals, lookups
-//! over node RPC; once with the system's page cache dropped, once with it warm. Every question is asked once, nothing is kept.
+//! over node RPC; once with the system's page cache dropped, once with it warm. Every question is asked once, nothing is kept, and
+//! by a client that costs next to nothing itself: what is measured is the server.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -7,6 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
+use crate::load::Connection;
 use crate::process::{KEY, Server};
 use crate::quantile::quantile;
 use crate::say;
@@ -27,9 +29,8 @@ pub async fn run(node: &str, server: &Server, blocks: u64) -> Result<()> {
     let client = reqwest::Client::new();
     let known = sample(&client, node, blocks).await?;
     let half = blocks / 2;
-    let page = |wallet: &str, more: &str| {
-        format!("{}/api/v2.2/{wallet}?chain=eth&limit=25{more}", server.url)
-    };
+    let page = |wallet: &str, more: &str| format!("/api/v2.2/{wallet}?chain=eth&limit=25{more}");
+    let mut connection = Connection::open(server.url.trim_start_matches("http://")).await?;
     let of_wallets = |more: &str| known.wallets.iter().map(|it| page(it, more)).collect::<Vec<_>>();
     let range = format!("&from_block={}&to_block={}", half / 2, half);
     let ranges: Vec<String> = (0..SAMPLED_BLOCKS)
@@ -50,13 +51,24 @@ pub async fn run(node: &str, server: &Server, blocks: u64) -> Result<()> {
             }
             let mut times = Vec::new();
             for url in &urls {
-                times.push(ask(&client, url).await?);
+                let request = get(url);
+                let start = Instant::now();
+                connection.ask(&request).await?;
+                times.push(ms_since(start));
             }
             tell(name, cold, times)?;
         }
     }
-    deep(&client, &page(&known.busiest, "")).await?;
-    lookups(&client, server, &known).await
+    deep(&mut connection, &page(&known.busiest, "")).await?;
+    lookups(&mut connection, &known).await
+}
+
+fn get(url: &str) -> Vec<u8> {
+    format!("GET {url} HTTP/1.1\r\nhost: bench\r\nx-api-key: {KEY}\r\n\r\n").into_bytes()
+}
+
+fn ms_since(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
 }
 
 fn tell(name: &str, cold: bool, mut times: Vec<f64>) -> Result<()> {
@@ -72,42 +84,39 @@ fn tell(name: &str, cold: bool, mut times: Vec<f64>) -> Result<()> {
     ))
 }
 
-/// Milliseconds until the whole answer is there.
-async fn ask(client: &reqwest::Client, url: &str) -> Result<f64> {
-    let start = Instant::now();
-    let answer = client.get(url).header("x-api-key", KEY).send().await?;
-    anyhow::ensure!(answer.status().is_success(), "{url}: {}", answer.status());
-    answer.bytes().await?;
-    Ok(start.elapsed().as_secs_f64() * 1e3)
-}
-
 /// One page after the other, as far as there are some.
-async fn deep(client: &reqwest::Client, url: &str) -> Result<()> {
+async fn deep(connection: &mut Connection, url: &str) -> Result<()> {
     let (mut times, mut next) = (Vec::new(), url.to_owned());
     for _ in 0..200 {
+        let request = get(&next);
         let start = Instant::now();
-        let answer = client.get(&next).header("x-api-key", KEY).send().await?.bytes().await?;
-        times.push(start.elapsed().as_secs_f64() * 1e3);
-        let answer: Value = serde_json::from_slice(&answer)?;
+        let answer = connection.ask(&request).await?;
+        times.push(ms_since(start));
+        let answer: Value = serde_json::from_slice(answer)?;
         let Some(cursor) = answer.get("cursor").and_then(Value::as_str) else { break };
         next = format!("{url}&cursor={cursor}");
     }
     tell("the largest wallet, paged", false, times)
 }
 
-async fn lookups(client: &reqwest::Client, server: &Server, known: &Known) -> Result<()> {
+async fn lookups(connection: &mut Connection, known: &Known) -> Result<()> {
     for cold in [true, false] {
         if cold && !drop_page_cache() {
             continue;
         }
         let mut times = Vec::new();
-        let url = format!("{}/eth/{KEY}", server.url);
         for (number, index) in &known.places {
-            let start = Instant::now();
             let params = json!([format!("{number:#x}"), format!("{index:#x}")]);
-            let method = "eth_getTransactionByBlockNumberAndIndex";
-            let answer = call(client, &url, method, params).await?;
-            times.push(start.elapsed().as_secs_f64() * 1e3);
+            let body = call_of("eth_getTransactionByBlockNumberAndIndex", params).to_string();
+            let head = format!(
+                "POST /eth/{KEY} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            let request = head + &body;
+            let start = Instant::now();
+            let answer = connection.ask(request.as_bytes()).await?;
+            times.push(ms_since(start));
+            let answer: Value = serde_json::from_slice(answer)?;
             anyhow::ensure!(answer.pointer("/result/hash").is_some(), "{answer}");
         }
         tell("node RPC, one transaction", cold, times)?;
@@ -143,10 +152,14 @@ async fn sample(client: &reqwest::Client, node: &str, blocks: u64) -> Result<Kno
 }
 
 async fn call(client: &reqwest::Client, url: &str, method: &str, params: Value) -> Result<Value> {
-    let ask = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = client.post(url).header("content-type", "application/json");
-    let answer = request.body(ask.to_string()).send().await?.bytes().await?;
+    let body = call_of(method, params).to_string();
+    let answer = request.body(body).send().await?.bytes().await?;
     Ok(serde_json::from_slice(&answer)?)
+}
+
+fn call_of(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
 /// False where this process may not.

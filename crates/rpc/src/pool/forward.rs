@@ -14,9 +14,9 @@ use crate::error::{Error, error_chain};
 use crate::lane::Lane;
 use crate::upstream::Asking;
 use crate::upstream_id::UpstreamId;
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
+use futures_util::future::{Either, select};
 use model::raw::json_value::JsonValue;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -235,30 +235,34 @@ impl<'a> Course<'a> {
 
     async fn run(mut self) -> Result<ForwardedTogether, Error> {
         self.shared.hedges.earn();
-        let mut trials = FuturesUnordered::new();
         loop {
             let Some(id) = self.next().await else { return self.end() };
-            trials.push(self.begin(id));
-            while !trials.is_empty() {
-                let ended = match self.hedge_at().filter(|_| trials.len() == 1) {
-                    None => trials.next().await,
-                    Some(at) => tokio::select! {
-                        biased;
-                        ended = trials.next() => ended,
-                        () = sleep_until(at) => {
-                            self.route.may_hedge = false;
-                            if let Some(id) = self.hedge() {
-                                trials.push(self.begin(id));
-                            }
-                            continue;
-                        }
-                    },
-                };
-                if let Some(trial) = ended
-                    && let Some(done) = self.judge(trial)?
-                {
-                    return Ok(done);
+            let mut first = pin!(self.begin(id));
+            let beside = match self.hedge_at() {
+                None => Either::Left(first.as_mut().await),
+                Some(at) => tokio::select! {
+                    biased;
+                    ended = first.as_mut() => Either::Left(ended),
+                    () = sleep_until(at) => {
+                        self.route.may_hedge = false;
+                        Either::Right(self.hedge())
+                    }
+                },
+            };
+            let ended = match beside {
+                Either::Left(ended) => ended,
+                Either::Right(None) => first.await,
+                Either::Right(Some(id)) => {
+                    let second = pin!(self.begin(id));
+                    let (sooner, later) = select(first, second).await.factor_first();
+                    if let Some(done) = self.judge(sooner)? {
+                        return Ok(done);
+                    }
+                    later.await
                 }
+            };
+            if let Some(done) = self.judge(ended)? {
+                return Ok(done);
             }
         }
     }

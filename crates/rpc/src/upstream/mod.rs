@@ -163,6 +163,10 @@ impl Upstream {
         calls: &[Call],
         asking: Asking<'_>,
     ) -> Result<Vec<CallResult>, Error> {
+        // Most are one request, which needs nothing to wait for several.
+        if (1..=self.batch.get()).contains(&calls.len()) {
+            return self.call_chunk(calls, asking).await;
+        }
         let chunks = calls.chunks(self.batch.get());
         let answers = try_join_all(chunks.map(|chunk| self.call_chunk(chunk, asking))).await?;
         Ok(answers.into_iter().flatten().collect())

@@ -229,6 +229,7 @@ impl Table {
 pub type PutFn<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
 
 /// All tables as they were at one moment.
+#[derive(Clone)]
 pub struct Snapshot {
     tables: fjall::Snapshot,
     /// Rows that count as rows of their tables.

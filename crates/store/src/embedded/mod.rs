@@ -34,7 +34,7 @@ mod numbered_files;
 mod open;
 mod open_db;
 mod opening;
-mod prefetch;
+mod page_cache;
 mod read;
 mod readers;
 mod repair;

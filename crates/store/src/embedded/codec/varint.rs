@@ -9,7 +9,19 @@ pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
+#[inline]
 pub fn take_varint(input: &mut &[u8]) -> Option<u64> {
+    match input.split_first() {
+        // Most are small.
+        Some((byte @ ..0x80, rest)) => {
+            *input = rest;
+            Some(u64::from(*byte))
+        }
+        _ => take_long(input),
+    }
+}
+
+fn take_long(input: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {
         let (byte, rest) = input.split_first()?;

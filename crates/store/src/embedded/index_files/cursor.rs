@@ -1,15 +1,19 @@
 //! Rows of one index file between two keys, from both ends. Rows of blocks that count no more are passed over.
 
-use std::ops::{Bound, Range};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::file_set::FileEntry;
-use super::key_form::{blocks_between, take_apart};
+use super::key_form::blocks_between;
+use super::rows_walk::{KeyBounds, RowsWalk};
 use crate::Error;
 use crate::embedded::runs::{RunTable, SortedRows};
 
 /// Keys are without their chain.
 pub type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+
+/// Of a wallet's row.
+const KEY_BYTES_GUESS: usize = 32;
 
 /// A row whose key is without its chain.
 type KeyAndValue<'a> = (&'a [u8], &'a [u8]);
@@ -18,18 +22,28 @@ pub struct Cursor {
     entry: Arc<FileEntry>,
     table: RunTable,
     bounds: Bounds,
-    /// The part that is read from the front.
-    front: Loaded,
-    /// The part that is read from the back, where it is another.
-    back: Option<Loaded>,
+    front: Front,
+    /// None until it is asked for.
+    back: Option<Back>,
     /// The last one that has any rows left.
     last_part: u64,
 }
 
-struct Loaded {
+/// The part that is read from the front, row by row: most of it is never asked for.
+struct Front {
     part: u64,
-    rows: Arc<SortedRows>,
-    left: Range<usize>,
+    rows: RowsWalk,
+    /// Of the row that it is at; none where that is still to be found.
+    key: Option<Vec<u8>>,
+    passed: usize,
+}
+
+/// The part that is read from the back; it may be the same.
+struct Back {
+    part: u64,
+    rows: SortedRows,
+    /// So many are left of it, with those that the front has passed.
+    left: usize,
 }
 
 /// Where rows of a file are, before they are read.
@@ -66,87 +80,113 @@ impl Found {
 
     pub fn open(self) -> Result<Cursor, Error> {
         let Found { entry, table, bounds, first_part, last_part } = self;
-        let front = load(&entry, table, &bounds, first_part)?;
+        let front = Front::open(&entry, table, &bounds, first_part)?;
         Ok(Cursor { entry, table, bounds, front, back: None, last_part })
+    }
+}
+
+impl Front {
+    fn open(entry: &FileEntry, table: RunTable, bounds: &Bounds, part: u64) -> Result<Self, Error> {
+        let rows = entry.file.rows(table, part)?.walk(borrowed(bounds));
+        Ok(Front { part, rows, key: None, passed: 0 })
+    }
+
+    /// The key of the row that it is at; none behind the last. None where the bytes are not what was written.
+    fn key(&mut self) -> Option<Option<&[u8]>> {
+        if self.key.is_none() && self.rows.step()? {
+            let mut key = Vec::with_capacity(KEY_BYTES_GUESS);
+            self.rows.put_key(&mut key);
+            self.key = Some(key);
+        }
+        Some(self.key.as_deref())
+    }
+
+    fn pass(&mut self) {
+        self.key = None;
+        self.passed += 1;
     }
 }
 
 impl Cursor {
     /// The first row, which stays.
     pub fn first(&mut self) -> Result<Option<KeyAndValue<'_>>, Error> {
-        loop {
-            while let Some(at) = self.front.left.clone().next() {
-                if self.is_alive(self.front.rows.row(at).0)? {
-                    return Ok(Some(self.front.rows.row(at)));
-                }
-                self.front.left.start += 1;
-            }
-            if self.front.part >= self.last_part {
+        while !self.find_first()? {
+            let next = self.front.part + 1;
+            if next > self.last_part {
                 return Ok(None);
             }
-            let next = self.front.part + 1;
-            self.front = match self.back.take_if(|back| back.part == next) {
-                Some(back) => back,
-                None => load(&self.entry, self.table, &self.bounds, next)?,
-            };
+            self.front = Front::open(&self.entry, self.table, &self.bounds, next)?;
         }
+        Ok(self.front.key.as_deref().map(|key| (key, self.front.rows.value())))
+    }
+
+    /// Goes to the first row of its part that counts, and says whether there is one.
+    fn find_first(&mut self) -> Result<bool, Error> {
+        let entry = &self.entry;
+        let back = self.back.as_ref().filter(|back| back.part == self.front.part);
+        let end = back.map_or(usize::MAX, |back| back.left);
+        while self.front.passed < end {
+            let Some(key) = self.front.key().ok_or_else(|| entry.file.damaged())? else { break };
+            if entry.is_alive(self.table, key)? {
+                return Ok(true);
+            }
+            self.front.pass();
+        }
+        Ok(false)
     }
 
     /// The last row, which stays.
     pub fn last(&mut self) -> Result<Option<KeyAndValue<'_>>, Error> {
-        loop {
-            let is_one = self.front.part >= self.last_part;
-            if !is_one && self.back.is_none() {
-                let part = self.last_part;
-                self.back = Some(load(&self.entry, self.table, &self.bounds, part)?);
-            }
-            let loaded = self.back.as_ref().unwrap_or(&self.front);
-            let (rows, left) = (loaded.rows.clone(), loaded.left.clone());
-            for at in left.rev() {
-                if self.is_alive(rows.row(at).0)? {
-                    let loaded = self.back.as_mut().unwrap_or(&mut self.front);
-                    loaded.left.end = at + 1;
-                    return Ok(Some(loaded.rows.row(at)));
-                }
-            }
-            let loaded = self.back.as_mut().unwrap_or(&mut self.front);
-            loaded.left.end = loaded.left.start;
-            if is_one {
+        while !self.find_last()? {
+            if self.last_part <= self.front.part {
                 return Ok(None);
             }
-            self.back = None;
             self.last_part -= 1;
         }
+        Ok(self.back.as_ref().map(|back| back.rows.row(back.left - 1)))
+    }
+
+    /// Goes to the last row of its part that counts, and says whether there is one.
+    fn find_last(&mut self) -> Result<bool, Error> {
+        let (entry, part) = (&self.entry, self.last_part);
+        let passed = if self.front.part == part { self.front.passed } else { 0 };
+        let back = match self.back.take_if(|back| back.part == part) {
+            Some(back) => back,
+            None => {
+                let rows = entry.file.rows(self.table, part)?.between(borrowed(&self.bounds));
+                let rows = rows.ok_or_else(|| entry.file.damaged())?;
+                Back { part, left: rows.len(), rows }
+            }
+        };
+        let back = self.back.insert(back);
+        while back.left > passed {
+            if entry.is_alive(self.table, back.rows.row(back.left - 1).0)? {
+                return Ok(true);
+            }
+            back.left -= 1;
+        }
+        Ok(false)
     }
 
     /// Goes past the row that `first` gave.
     pub fn pass_first(&mut self) {
-        self.front.left.next();
+        self.front.pass();
     }
 
     /// Goes past the row that `last` gave.
     pub fn pass_last(&mut self) {
-        self.back.as_mut().unwrap_or(&mut self.front).left.next_back();
+        if let Some(back) = &mut self.back {
+            back.left = back.left.saturating_sub(1);
+        }
     }
 
     pub fn chain(&self) -> [u8; 8] {
         self.entry.row.chain.0.to_be_bytes()
     }
-
-    fn is_alive(&self, key: &[u8]) -> Result<bool, Error> {
-        if self.entry.is_all_alive {
-            return Ok(true);
-        }
-        let parts = take_apart(self.table, key).ok_or_else(|| self.entry.file.damaged())?;
-        Ok(self.entry.row.blocks.contains(parts.number))
-    }
 }
 
-fn load(entry: &FileEntry, table: RunTable, bounds: &Bounds, part: u64) -> Result<Loaded, Error> {
-    let rows = entry.file.rows(table, part)?.between(bounds);
-    let rows = Arc::new(rows.ok_or_else(|| entry.file.damaged())?);
-    let left = 0..rows.len();
-    Ok(Loaded { part, rows, left })
+fn borrowed((low, high): &Bounds) -> KeyBounds<'_> {
+    (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice))
 }
 
 /// Whether no block of the file can have a row there.

@@ -15,10 +15,11 @@ use super::entries::{Entries, PartAt};
 use super::file_row::{FileShape, TableShape};
 use super::rows_block::RowsReader;
 use super::rows_part::RowsPart;
+use super::rows_walk::KeyBounds;
 use super::writer::{CHECKSUM_BYTES, LISTED, checksum};
 use crate::Error;
 use crate::embedded::engine;
-use crate::embedded::prefetch::will_need;
+use crate::embedded::page_cache::will_need;
 use crate::embedded::runs::RunTable;
 
 /// What is read at once is bounded, whatever a damaged row says.
@@ -129,17 +130,31 @@ impl IndexFile {
         if self.table(table).rows == 0 {
             return Ok(0);
         }
-        let below = self.rows_before(table, low, &Bound::Excluded(low))?;
-        Ok(self.rows_before(table, high, &Bound::Included(high))?.saturating_sub(below))
+        let (first, last) = (self.part_of(table, low)?, self.part_of(table, high)?);
+        let (low, high) = (Bound::Included(low), Bound::Included(high));
+        if first == last {
+            return self.count_in_part(table, first, (low, high));
+        }
+        let after_first =
+            self.rows_before(table, last)?.checked_sub(self.rows_before(table, first + 1)?);
+        let between = after_first.ok_or_else(|| self.damaged())?;
+        let in_first = self.count_in_part(table, first, (low, Bound::Unbounded))?;
+        Ok(in_first + between + self.count_in_part(table, last, (Bound::Unbounded, high))?)
     }
 
-    /// Those that are below `end`, which is in the part of `key`.
-    fn rows_before(&self, table: RunTable, key: &[u8], end: &Bound<&[u8]>) -> Result<u64, Error> {
-        let part = self.part_of(table, key)?;
+    /// Those in all parts before it.
+    fn rows_before(&self, table: RunTable, part: u64) -> Result<u64, Error> {
         let list = self.list(table, part as usize / LISTED)?;
-        let before = list.rows_before(part as usize % LISTED).ok_or_else(|| self.damaged())?;
-        let inside = self.rows(table, part)?.rows_below(end).ok_or_else(|| self.damaged())?;
-        Ok(before + inside)
+        list.rows_before(part as usize % LISTED).ok_or_else(|| self.damaged())
+    }
+
+    fn count_in_part(
+        &self,
+        table: RunTable,
+        part: u64,
+        bounds: KeyBounds<'_>,
+    ) -> Result<u64, Error> {
+        self.rows(table, part)?.count(bounds).ok_or_else(|| self.damaged())
     }
 
     /// Rows of a part, by its number.

@@ -158,8 +158,8 @@ impl FileSet {
                 continue;
             }
             let part = entry.file.rows(table, entry.file.part_of(table, key)?)?;
-            let only = (Bound::Included(key.to_vec()), Bound::Included(key.to_vec()));
-            let found = part.between(&only).ok_or_else(|| entry.file.damaged())?;
+            let only = (Bound::Included(key), Bound::Included(key));
+            let found = part.between(only).ok_or_else(|| entry.file.damaged())?;
             if found.len() > 0 {
                 return Ok(Some(Slice::from(found.row(0).1)));
             }

@@ -6,7 +6,7 @@ use model::chain::ChainId;
 
 use super::file::IndexFile;
 use super::file_row::IndexFileRow;
-use super::key_form::{KeyParts, is_newest_first, put_together};
+use super::key_form::{KeyParts, is_newest_first, put_together, take_apart};
 use crate::Error;
 use crate::embedded::runs::RunTable;
 
@@ -21,6 +21,15 @@ pub struct FileEntry {
 impl FileEntry {
     pub fn new(file: Arc<IndexFile>, row: IndexFileRow) -> Self {
         FileEntry { file, is_all_alive: row.is_all_alive(), row }
+    }
+
+    /// Whether a row counts: its block may have been dropped since the file was written.
+    pub fn is_alive(&self, table: RunTable, key: &[u8]) -> Result<bool, Error> {
+        if self.is_all_alive {
+            return Ok(true);
+        }
+        let parts = take_apart(table, key).ok_or_else(|| self.file.damaged())?;
+        Ok(self.row.blocks.contains(parts.number))
     }
 
     /// Rows of `head` in these blocks.

@@ -16,8 +16,11 @@ mod file_set;
 mod files;
 mod key_form;
 mod merge;
+mod restarts;
 mod rows_block;
+mod rows_key;
 mod rows_part;
+mod rows_walk;
 #[cfg(test)]
 mod tests;
 mod writer;

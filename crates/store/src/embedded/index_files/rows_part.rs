@@ -1,106 +1,112 @@
 //! A part of an index file in memory, as it lies on disk: it holds hundreds of rows of which a few are wanted, so it is gone
 //! through, and only those are put together.
 
-use std::cmp::Ordering;
-use std::ops::{Bound, ControlFlow};
+use std::ops::Bound;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::cursor::Bounds;
-use super::key_form::put_together;
+use bytes::Bytes;
+
+use super::restarts::Restarts;
 use super::rows_block::RowsReader;
+use super::rows_key::RowsKey;
+use super::rows_walk::{KeyBounds, RowsWalk};
 use crate::embedded::runs::{RunTable, SortedRows};
+
+/// A page asks twice, for its rows and for how many there are. What is asked for more often gets restarts: making them goes
+/// through the whole part.
+const USES_WITHOUT: u32 = 2;
+/// What restarts take, of the part's own bytes.
+const RESTARTS_SHARE: u64 = 4;
 
 pub struct RowsPart {
     table: RunTable,
     lowest: u64,
-    bytes: Vec<u8>,
+    bytes: Bytes,
+    uses: AtomicU32,
+    /// None where the bytes are not what was written.
+    restarts: OnceLock<Option<Restarts>>,
 }
 
 impl RowsPart {
     /// No row is of a block below `lowest`.
     pub fn new(table: RunTable, lowest: u64, bytes: Vec<u8>) -> Self {
-        RowsPart { table, lowest, bytes }
+        let (uses, restarts) = (AtomicU32::new(0), OnceLock::new());
+        RowsPart { table, lowest, bytes: bytes.into(), uses, restarts }
     }
 
+    /// With its restarts, whether they are made already or not.
     pub fn memory_bytes(&self) -> u64 {
-        self.bytes.capacity() as u64
+        let bytes = self.bytes.len() as u64;
+        bytes + bytes / RESTARTS_SHARE
     }
 
-    /// Keys are without their chain. None where the bytes are not what was written, as everywhere here.
-    pub fn between(&self, bounds: &Bounds) -> Option<SortedRows> {
+    /// Row by row. Keys are without their chain, as everywhere here.
+    pub fn walk(&self, bounds: KeyBounds<'_>) -> RowsWalk {
+        let mut walk = RowsWalk::new(self.table, self.reader(), bounds);
+        if let Some(restarts) = self.restarts() {
+            walk.skip(restarts);
+        }
+        walk
+    }
+
+    /// None where the bytes are not what was written.
+    pub fn between(&self, bounds: KeyBounds<'_>) -> Option<SortedRows> {
         let mut found = SortedRows::default();
-        self.walk(|row| {
-            if found.len() == 0 && !is_above(row, &bounds.0) {
-                return ControlFlow::Continue(());
-            }
-            if !is_below(row, &bounds.1) {
-                return ControlFlow::Break(());
-            }
-            found.push_with(
-                |key| put_together(self.table, row.reader.key(), key),
-                row.reader.value(),
-            );
-            ControlFlow::Continue(())
-        })?;
+        let mut walk = self.walk(bounds);
+        while walk.step()? {
+            found.push_with(|key| walk.put_key(key), walk.value());
+        }
         Some(found)
     }
 
-    /// How many rows have keys that are less.
-    pub fn rows_below(&self, bound: &Bound<&[u8]>) -> Option<u64> {
+    /// None where the bytes are not what was written.
+    pub fn count(&self, bounds: KeyBounds<'_>) -> Option<u64> {
+        if let Some(restarts) = self.restarts() {
+            let (low, high) = bounds;
+            let before = match low {
+                Bound::Unbounded => 0,
+                Bound::Included(key) => self.rows_up_to(restarts, key, false)?,
+                Bound::Excluded(key) => self.rows_up_to(restarts, key, true)?,
+            };
+            let up_to = match high {
+                Bound::Unbounded => restarts.rows(),
+                Bound::Included(key) => self.rows_up_to(restarts, key, true)?,
+                Bound::Excluded(key) => self.rows_up_to(restarts, key, false)?,
+            };
+            return Some(up_to.saturating_sub(before));
+        }
         let mut rows = 0;
-        self.walk(|row| {
-            if !is_below(row, bound) {
-                return ControlFlow::Break(());
-            }
+        let mut walk = RowsWalk::new(self.table, self.reader(), bounds);
+        while walk.step()? {
             rows += 1;
-            ControlFlow::Continue(())
-        })?;
+        }
         Some(rows)
     }
 
-    fn walk(&self, mut each: impl FnMut(&mut AtRow<'_>) -> ControlFlow<()>) -> Option<()> {
-        let reader = RowsReader::new(self.table, self.lowest, self.bytes.as_slice());
-        let mut row = AtRow { table: self.table, reader, key: Vec::new() };
-        while !row.reader.is_done() {
-            row.reader.read()?;
-            if each(&mut row).is_break() {
+    /// How many rows lie before a key, or before it and at it.
+    fn rows_up_to(&self, restarts: &Restarts, key: &[u8], with_key: bool) -> Option<u64> {
+        let key = RowsKey::new(self.table, key);
+        let (mut reader, mut rows) = restarts.before(&key).unwrap_or_else(|| (self.reader(), 0));
+        while !reader.is_done() {
+            reader.read()?;
+            let order = key.compare(&reader);
+            if order.is_gt() || (order.is_eq() && !with_key) {
                 break;
             }
+            rows += 1;
         }
-        Some(())
+        Some(rows)
     }
-}
 
-struct AtRow<'a> {
-    table: RunTable,
-    reader: RowsReader<&'a [u8]>,
-    /// Room for its key.
-    key: Vec<u8>,
-}
-
-impl AtRow<'_> {
-    /// Most are told apart by their heads, which need not be put together with the rest.
-    fn compare(&mut self, other: &[u8]) -> Ordering {
-        let head = self.reader.key().head;
-        head.cmp(other.get(..head.len()).unwrap_or(other)).then_with(|| {
-            self.key.clear();
-            put_together(self.table, self.reader.key(), &mut self.key);
-            self.key.as_slice().cmp(other)
-        })
+    fn reader(&self) -> RowsReader<Bytes> {
+        RowsReader::new(self.table, self.lowest, self.bytes.clone())
     }
-}
 
-fn is_above(row: &mut AtRow<'_>, bound: &Bound<Vec<u8>>) -> bool {
-    match bound {
-        Bound::Unbounded => true,
-        Bound::Included(low) => row.compare(low).is_ge(),
-        Bound::Excluded(low) => row.compare(low).is_gt(),
-    }
-}
-
-fn is_below<K: AsRef<[u8]>>(row: &mut AtRow<'_>, bound: &Bound<K>) -> bool {
-    match bound {
-        Bound::Unbounded => true,
-        Bound::Included(high) => row.compare(high.as_ref()).is_le(),
-        Bound::Excluded(high) => row.compare(high.as_ref()).is_lt(),
+    fn restarts(&self) -> Option<&Restarts> {
+        if self.uses.fetch_add(1, Ordering::Relaxed) < USES_WITHOUT {
+            return None;
+        }
+        self.restarts.get_or_init(|| Restarts::of(self.reader())).as_ref()
     }
 }

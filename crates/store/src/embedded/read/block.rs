@@ -194,18 +194,25 @@ struct Group {
 }
 
 impl<'a> TxReader<'a> {
-    /// Whether a transaction with its logs, and with its frames if they are wanted, can be read without asking for a file.
-    pub fn is_at_hand(&mut self, (number, index): Place, with_frames: bool) -> bool {
+    /// Has a transaction with its logs, and with its frames if they are wanted, in memory if that takes no waiting for the
+    /// disk, and says whether it is there.
+    pub fn fetch_now(&mut self, (number, index): Place, with_frames: bool) -> bool {
         let group = groups::of(index);
         match self.body(number) {
             Ok(Some(body)) => {
-                body.is_at_hand(Kind::Txs, group)
-                    && body.is_at_hand(Kind::Logs, group)
-                    && (!with_frames || body.is_at_hand(Kind::Traces, group))
+                body.fetch_now(Kind::Txs, group)
+                    && body.fetch_now(Kind::Logs, group)
+                    && (!with_frames || body.fetch_now(Kind::Traces, group))
             }
             // Whoever reads it learns why there is none.
             Ok(None) | Err(_) => true,
         }
+    }
+
+    /// Whether a transaction is in memory as it is read, so that reading it takes next to nothing.
+    pub fn is_unpacked(&mut self, (number, index): Place) -> bool {
+        let body = self.body(number).ok().flatten();
+        body.is_some_and(|body| body.is_unpacked(Kind::Txs, groups::of(index)))
     }
 
     /// Has all of these fetched at once; they are read next, in this order.
@@ -224,9 +231,9 @@ impl<'a> TxReader<'a> {
         Ok(())
     }
 
-    /// Reads one transaction with its logs, and steps aside where that waits for a file.
+    /// Reads one transaction with its logs, and steps aside where that waits for the disk.
     pub fn soon<T>(&mut self, place: Place, read: impl FnOnce(&mut Self) -> T) -> T {
-        if self.is_at_hand(place, false) { read(self) } else { may_block(|| read(self)) }
+        if self.fetch_now(place, false) { read(self) } else { may_block(|| read(self)) }
     }
 
     pub fn read(&mut self, number: u64, index: u32) -> Result<Option<StoredTx>, Error> {

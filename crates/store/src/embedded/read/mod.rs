@@ -3,6 +3,7 @@
 mod block;
 mod facts;
 mod logs;
+mod page_rows;
 mod pools;
 mod time;
 mod trades;
@@ -34,6 +35,7 @@ use crate::coverage::Coverage;
 
 const BROKEN_HEADER: Error = Error::Broken { what: "header" };
 
+#[derive(Clone)]
 pub struct View {
     pub snapshot: Snapshot,
     pub tables: Arc<Tables>,

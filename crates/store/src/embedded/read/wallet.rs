@@ -6,9 +6,7 @@ use alloy_primitives::Address;
 use model::chain::ChainId;
 
 use super::View;
-use super::block::TxReader;
 use crate::Error;
-use crate::block::StoredTx;
 use crate::embedded::blocking::may_block;
 use crate::embedded::buckets::pieces;
 use crate::embedded::counts::{Count, LEVELS, ONE_BLOCK, TOTAL};
@@ -25,21 +23,7 @@ const BROKEN_COUNT: Error = Error::Broken { what: "count of a wallet" };
 impl View {
     pub fn wallet_page(&self, q: &WalletQuery) -> Result<WalletPage, Error> {
         let page = self.wallet_places(q)?;
-        let mut reader = self.transactions(q.chain);
-        let mut txs = Vec::with_capacity(page.places.len());
-        let mut places = page.places.into_iter().peekable();
-        // As long as all is in memory; the rest together, so that the disk is waited for once.
-        while let Some(place) = places.next_if(|place| reader.is_at_hand(*place, q.with_internal)) {
-            txs.push(read_row(&mut reader, place, q.with_internal)?);
-        }
-        let rest: Vec<Place> = places.collect();
-        if !rest.is_empty() {
-            txs.extend(may_block(|| {
-                reader.will_need(&rest, q.with_internal)?;
-                let rows = rest.iter().map(|place| read_row(&mut reader, *place, q.with_internal));
-                rows.collect::<Result<Vec<_>, _>>()
-            })?);
-        }
+        let txs = self.page_rows(q.chain, page.places, q.with_internal)?;
         Ok(WalletPage { txs, more: page.more })
     }
 
@@ -176,18 +160,6 @@ fn count(rows: impl Iterator<Item = Item>) -> Result<u64, Error> {
         total += 1;
     }
     Ok(total)
-}
-
-fn read_row(
-    reader: &mut TxReader<'_>,
-    (number, index): Place,
-    with_internal: bool,
-) -> Result<StoredTx, Error> {
-    let mut tx = reader.read(number, index)?.ok_or(BROKEN)?;
-    if with_internal {
-        tx.frames = Some(reader.frames(number, index)?);
-    }
-    Ok(tx)
 }
 
 /// All rows of a query, whatever the page.

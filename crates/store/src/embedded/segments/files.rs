@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::embedded::numbered_files::numbers_in;
-use crate::embedded::prefetch::will_need;
+use crate::embedded::page_cache::{read_now, will_need};
 
 /// In the data folder.
 pub const FOLDER: &str = "segments";
@@ -34,6 +34,12 @@ impl SegmentFiles {
         let mut bytes = vec![0; length];
         self.file(id)?.read_exact_at(&mut bytes, offset)?;
         Ok(bytes)
+    }
+
+    /// None where that would wait for the disk, and where it fails: `read` says why.
+    pub fn read_now(&self, id: u64, offset: u64, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        read_now(&*self.file(id).ok()?, offset, &mut bytes).then_some(bytes)
     }
 
     /// It will be read soon.

@@ -83,12 +83,32 @@ impl<'a> BodyReader<'a> {
         &self.row
     }
 
-    /// Whether the group can be read without asking for a file.
-    pub fn is_at_hand(&self, kind: Kind, group: u32) -> bool {
-        let Some((frame, start)) = self.row.frame_of(kind, group) else { return true };
+    /// Whether the group's frame was unpacked lately.
+    pub fn is_unpacked(&self, kind: Kind, group: u32) -> bool {
+        let found = self.row.frame_of(kind, group);
+        found.is_none_or(|(frame, start)| self.has_unpacked(frame, start))
+    }
+
+    fn has_unpacked(&self, frame: &FrameRef, start: u64) -> bool {
         let is_last = |known: &(FrameRef, Bytes)| known.0 == *frame;
         frame.kind.lead().of(&self.last).as_ref().is_some_and(is_last)
-            || self.cache_key(start).is_none_or(|key| self.view.bodies.frames.contains_key(&key))
+            || self.cache_key(start).is_some_and(|key| self.view.bodies.frames.contains_key(&key))
+    }
+
+    /// Has the group in memory if that takes no waiting for the disk, and says whether it is there. A frame that cannot be
+    /// read is not: `group` says why.
+    pub fn fetch_now(&mut self, kind: Kind, group: u32) -> bool {
+        let Some((frame, start)) = self.row.frame_of(kind, group) else { return true };
+        let (frame, start) = (*frame, start);
+        if self.has_unpacked(&frame, start) {
+            return true;
+        }
+        let Some((id, offset)) = self.cache_key(start) else { return true };
+        let stored = self.view.bodies.files.read_now(id, offset, stored_bytes(&frame));
+        let raw = stored.and_then(|stored| self.unpack_stored((&frame, start), stored).ok());
+        let Some(raw) = raw else { return false };
+        *frame.kind.lead().of_mut(&mut self.last) = Some((frame, raw));
+        true
     }
 
     /// The group will be read soon.
@@ -97,8 +117,7 @@ impl<'a> BodyReader<'a> {
         if let Some(key @ (id, offset)) = self.cache_key(start)
             && !self.view.bodies.frames.contains_key(&key)
         {
-            let length = HASH_BYTES + frame.packed_bytes as usize;
-            self.view.bodies.files.will_need(id, offset, length);
+            self.view.bodies.files.will_need(id, offset, stored_bytes(frame));
         }
     }
 
@@ -148,10 +167,9 @@ impl<'a> BodyReader<'a> {
     pub fn packed(&self) -> Result<PackedBody, Error> {
         let mut bytes = Vec::new();
         for (frame, start) in self.row.placed() {
-            let packed = self.stored_frame(frame, start)?;
-            let of = self.of(frame);
-            bytes.extend_from_slice(&frame_hash(of, frame, &packed));
-            bytes.extend_from_slice(&packed);
+            let stored = self.stored(frame, start)?;
+            self.without_hash((frame, start), &stored)?;
+            bytes.extend_from_slice(&stored);
         }
         let BodyRow { dictionaries, frames, .. } = self.row.clone();
         Ok(PackedBody { dictionaries, frames, bytes })
@@ -168,36 +186,50 @@ impl<'a> BodyReader<'a> {
         if let Some(known) = key.and_then(|key| frames.get(&key)) {
             return Ok(known);
         }
-        let packed = self.stored_frame(frame, start)?;
+        self.unpack_stored((frame, start), self.stored(frame, start)?)
+    }
+
+    /// It is kept where it came from a file.
+    fn unpack_stored(&self, at: (&FrameRef, u64), stored: Vec<u8>) -> Result<Bytes, Error> {
+        let (frame, start) = at;
+        let packed = self.without_hash(at, &stored)?;
         let id = *frame.kind.lead().of(&self.row.dictionaries);
         let dictionary = self.view.bodies.dictionary(id);
         if id != 0 && dictionary.is_none() {
             return Err(Error::Broken { what: "dictionary" });
         }
-        let raw = unpack_frame(frame, &packed, dictionary.as_deref()).ok_or(BROKEN)?;
+        let raw = unpack_frame(frame, packed, dictionary.as_deref()).ok_or(BROKEN)?;
         let raw = Bytes::from(raw);
-        if let Some(key) = key {
-            frames.insert(key, raw.clone());
+        if let Some(key) = self.cache_key(start) {
+            self.view.bodies.frames.insert(key, raw.clone());
         }
         Ok(raw)
     }
 
-    /// Without its hash, which it has.
-    fn stored_frame(&self, frame: &FrameRef, start: u64) -> Result<Vec<u8>, Error> {
-        let length = HASH_BYTES + frame.packed_bytes as usize;
-        let mut stored = match self.row.place {
+    /// With its hash.
+    fn stored(&self, frame: &FrameRef, start: u64) -> Result<Vec<u8>, Error> {
+        let length = stored_bytes(frame);
+        match self.row.place {
             Place::Inline => {
                 let from = self.inline_from + start as usize;
-                self.stored.get(from..from + length).ok_or(BROKEN)?.to_vec()
+                Ok(self.stored.get(from..from + length).ok_or(BROKEN)?.to_vec())
             }
             Place::Segment { id, offset } => {
                 let files = &self.view.bodies.files;
                 let read = files.read(id, offset + HEADER_BYTES + start, length);
-                read.map_err(|error| unreadable(files.path(id), error))?
+                read.map_err(|error| unreadable(files.path(id), error))
             }
-        };
-        let packed = stored.split_off(HASH_BYTES);
-        if stored == frame_hash(self.of(frame), frame, &packed) {
+        }
+    }
+
+    /// A frame as it lies, if it has its hash.
+    fn without_hash<'b>(
+        &self,
+        (frame, start): (&FrameRef, u64),
+        stored: &'b [u8],
+    ) -> Result<&'b [u8], Error> {
+        let (hash, packed) = stored.split_first_chunk::<HASH_BYTES>().ok_or(BROKEN)?;
+        if *hash == frame_hash(self.of(frame), frame, packed) {
             return Ok(packed);
         }
         Err(match self.row.place {
@@ -212,6 +244,11 @@ impl<'a> BodyReader<'a> {
             }
         })
     }
+}
+
+/// With its hash.
+fn stored_bytes(frame: &FrameRef) -> usize {
+    HASH_BYTES + frame.packed_bytes as usize
 }
 
 fn unreadable(file: std::path::PathBuf, error: std::io::Error) -> Error {
