@@ -24,6 +24,7 @@ use crate::profile::Profile;
 use crate::request_key::RequestKey;
 use crate::response_cache::{ResourceState, Validity};
 use crate::served_chain::ServedChain;
+use crate::tokens::KnownTokens;
 
 /// Compute units of one answer, and what internal transactions add.
 const UNITS: u32 = 30;
@@ -60,7 +61,8 @@ impl<'a> WalletRequest<'a> {
     /// Everything in a response is seen in one view of the store.
     async fn respond(&self) -> Result<DataResponse, ApiError> {
         let (app, chain) = (self.app, self.served.chain.id);
-        let asked = (&self.params, &self.paging.page, app.tokens.resolved());
+        let known = app.tokens.known();
+        let asked = (&self.params, &self.paging.page, known.resolved);
         let key = RequestKey::new(Operation::WalletTransactions, chain, self.profile, &asked);
         if let Some(known) = app.cached(&key, chain).await? {
             return Ok(known);
@@ -76,7 +78,7 @@ impl<'a> WalletRequest<'a> {
             None => {
                 let q = self.query(resolved.blocks);
                 let page = view.wallet_page(&q).await?;
-                let body = self.write(&view, &q, &page).await?;
+                let body = self.write((&view, known), &q, &page).await?;
                 let is_untraced = |tx: &StoredTx| !tx.block.has_traces;
                 let traces_missing = q.with_internal && page.txs.iter().any(is_untraced);
                 let receipts_missing = page.txs.iter().any(|tx| tx.receipt.is_none());
@@ -104,7 +106,7 @@ impl<'a> WalletRequest<'a> {
 
     async fn write(
         &self,
-        view: &View,
+        (view, known): (&View, KnownTokens),
         q: &WalletQuery,
         page: &WalletPage,
     ) -> Result<Vec<u8>, ApiError> {
@@ -119,7 +121,7 @@ impl<'a> WalletRequest<'a> {
             Profile::Live => None,
         };
         let chain = &self.served.chain;
-        let labels = PageLabels::read(self.app, view, chain, &page.txs).await?;
+        let labels = PageLabels::read(self.app, (view, known), chain, &page.txs).await?;
         let mut envelope = Row::begin(&mut body, self.profile);
         if let Some(total) = total {
             envelope.digits("total", U256::from(total));

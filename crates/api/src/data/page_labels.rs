@@ -1,34 +1,35 @@
 //! Names of the addresses on a page: the operator's, else those of tokens that are known.
 
-use std::collections::{HashMap, HashSet};
-
 use alloy_primitives::Address;
+use alloy_primitives::map::{AddressHashMap, AddressHashSet};
 use model::chain::Chain;
 use store::{StoredTx, View};
 
 use crate::app::App;
 use crate::labels::{Label, Labels};
+use crate::tokens::KnownTokens;
 
 pub struct PageLabels<'a> {
     operator: &'a Labels,
     /// "Name (SYMBOL)", or nothing for what is no token that we know.
-    tokens: HashMap<Address, Option<String>>,
+    tokens: AddressHashMap<Option<String>>,
 }
 
 impl<'a> PageLabels<'a> {
     pub async fn read(
         app: &'a App,
-        view: &View,
+        (view, known): (&View, KnownTokens),
         chain: &Chain,
         txs: &[StoredTx],
     ) -> Result<PageLabels<'a>, store::Error> {
         let operator = &app.parts.labels;
         let is_labelled = |it: &Address| operator.get(it).is_some_and(|it| it.label.is_some());
         let all = txs.iter().flat_map(|tx| [tx.tx.from, tx.tx.to]).flatten();
-        let unlabelled: HashSet<Address> = all.filter(|it| !is_labelled(it)).collect();
-        let mut tokens = HashMap::with_capacity(unlabelled.len());
+        let unlabelled: AddressHashSet = all.filter(|it| !is_labelled(it)).collect();
+        let mut tokens = AddressHashMap::default();
+        tokens.reserve(unlabelled.len());
         for address in unlabelled {
-            tokens.insert(address, app.tokens.label(view, chain, address).await?);
+            tokens.insert(address, app.tokens.label(view, chain, address, known).await?);
         }
         Ok(PageLabels { operator, tokens })
     }

@@ -33,7 +33,8 @@ impl<'a> Row<'a> {
 
     /// A number of the profile's kind, or null.
     pub fn number(&mut self, name: &str, value: Option<u64>) {
-        self.amount(name, value.map(U256::from));
+        let quoted = self.profile == Profile::Live;
+        self.written(name, value, quoted, put_small);
     }
 
     pub fn amount(&mut self, name: &str, value: Option<U256>) {
@@ -48,16 +49,26 @@ impl<'a> Row<'a> {
 
     /// A number without quotes whatever the profile.
     pub fn integer(&mut self, name: &str, value: u64) {
-        self.decimal(name, Some(U256::from(value)), false);
+        self.written(name, Some(value), false, put_small);
     }
 
     fn decimal(&mut self, name: &str, value: Option<U256>, quoted: bool) {
+        self.written(name, value, quoted, put_decimal);
+    }
+
+    fn written<T>(
+        &mut self,
+        name: &str,
+        value: Option<T>,
+        quoted: bool,
+        put: impl Fn(&mut Vec<u8>, T),
+    ) {
         let out = self.name(name);
         let Some(value) = value else { return out.extend_from_slice(b"null") };
         if quoted {
             out.push(b'"');
         }
-        put_decimal(out, value);
+        put(out, value);
         if quoted {
             out.push(b'"');
         }
@@ -107,14 +118,17 @@ impl<'a> Row<'a> {
     }
 }
 
+fn put_small(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
 /// Small numbers, which most are, need no big arithmetic.
 pub fn put_decimal(out: &mut Vec<u8>, value: U256) {
     use std::io::Write;
-    let mut digits = itoa::Buffer::new();
     if let Ok(small) = u64::try_from(value) {
-        out.extend_from_slice(digits.format(small).as_bytes());
+        put_small(out, small);
     } else if let Ok(medium) = u128::try_from(value) {
-        out.extend_from_slice(digits.format(medium).as_bytes());
+        out.extend_from_slice(itoa::Buffer::new().format(medium).as_bytes());
     } else {
         // Writing into memory cannot fail.
         let _ = write!(out, "{value}");

@@ -2,6 +2,7 @@
 //! the contract says: from memory, from the store, at last from a node, which is then remembered.
 
 mod list;
+mod unnamed;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +19,8 @@ use crate::contracts::{CallError, ContractCall, Contracts, ReturnData};
 use crate::served_chain::ServedChain;
 
 pub use list::{TokenListError, TokenLists};
+pub use unnamed::KnownTokens;
+use unnamed::Unnamed;
 
 /// `decimals()`, `symbol()`, `name()`. In this order: one that burns all gas hurts those behind it.
 const DECIMALS: [u8; 4] = [0x31, 0x3c, 0xe5, 0x67];
@@ -60,13 +63,15 @@ pub struct Tokens {
     lists: TokenLists,
     store: Store,
     remembered: Cache<(ChainId, Address), Remembered>,
+    unnamed: Unnamed,
     /// Contracts that told what they are, since the start.
     resolved: AtomicU64,
 }
 
 impl Tokens {
     pub fn new(lists: TokenLists, store: Store) -> Self {
-        Tokens { lists, store, remembered: Cache::new(REMEMBERED), resolved: AtomicU64::new(0) }
+        let (remembered, unnamed) = (Cache::new(REMEMBERED), Unnamed::new());
+        Tokens { lists, store, remembered, unnamed, resolved: AtomicU64::new(0) }
     }
 
     pub async fn find(
@@ -112,22 +117,31 @@ impl Tokens {
         }
     }
 
-    /// "Name (SYMBOL)" of a token that is known by now; no contract is asked.
+    /// "Name (SYMBOL)" of a token that is known by now; no contract is asked. `known` is of before the view was taken.
     pub async fn label(
         &self,
         view: &View,
         chain: &Chain,
         address: Address,
+        known: KnownTokens,
     ) -> Result<Option<String>, store::Error> {
-        let is_told = self.is_told(chain, address);
-        let own = if is_told { None } else { view.token(chain.id, address).await? };
+        let key = (chain.id, address);
+        let own = if self.is_told(chain, address) || self.unnamed.has(key, known) {
+            None
+        } else {
+            let own = view.token(chain.id, address).await?;
+            if own.is_none() {
+                self.unnamed.insert(key, known);
+            }
+            own
+        };
         let info = self.info(chain, address, own.as_ref());
         Ok(info.and_then(|info| Some(format!("{} ({})", info.name?, info.symbol?))))
     }
 
-    /// Another number whenever a label may be another one.
-    pub fn resolved(&self) -> u64 {
-        self.resolved.load(Ordering::Relaxed)
+    /// `resolved` is another number whenever a label may be another one.
+    pub fn known(&self) -> KnownTokens {
+        KnownTokens { resolved: self.resolved.load(Ordering::Acquire), at: Instant::now() }
     }
 
     /// Whether nothing is left to ask the contract.
@@ -192,7 +206,8 @@ impl Tokens {
         let token = asked.await?.token;
         if token.decimals.is_some() {
             self.store.put_token(chain, address, &token).await?;
-            self.resolved.fetch_add(1, Ordering::Relaxed);
+            // Whoever sees it sees the token in the store.
+            self.resolved.fetch_add(1, Ordering::Release);
         }
         Ok(token)
     }

@@ -12,6 +12,9 @@ use crate::embedded::runs::RunTable;
 
 type Row = Result<(Slice, Slice), Error>;
 
+/// Of a wallet's row, which is the longest.
+const WHOLE_KEY_BYTES_MAX: usize = 40;
+
 /// For a few rows of a few files: finding the next looks at each file.
 #[derive(Default)]
 pub struct FileRows {
@@ -114,7 +117,19 @@ fn cursors(
 }
 
 fn row_of(chain: [u8; 8], key: &[u8], value: &[u8]) -> (Slice, Slice) {
-    (Slice::from([chain.as_slice(), key].concat()), Slice::from(value))
+    // Put together on the stack: the slice takes memory of its own.
+    let mut room = [0; WHOLE_KEY_BYTES_MAX];
+    let bytes = chain.len() + key.len();
+    let whole = match room.get_mut(..bytes) {
+        Some(whole) => {
+            for (to, from) in whole.iter_mut().zip(chain.iter().chain(key)) {
+                *to = *from;
+            }
+            Slice::from(&*whole)
+        }
+        None => Slice::from([chain.as_slice(), key].concat()),
+    };
+    (whole, Slice::from(value))
 }
 
 impl Iterator for FileRows {

@@ -237,9 +237,22 @@ impl<'a> TxReader<'a> {
     }
 
     pub fn read(&mut self, number: u64, index: u32) -> Result<Option<StoredTx>, Error> {
-        let Some(TxRow { tx, receipt, .. }) = self.row(number, index)? else { return Ok(None) };
-        let Some(Group { block, .. }) = &self.group else { return Ok(None) };
-        Ok(Some(StoredTx { block: *block, index, tx, receipt, frames: None }))
+        let mut found = Vec::with_capacity(1);
+        self.read_into(number, index, &mut found)?;
+        Ok(found.pop())
+    }
+
+    /// Behind others, and says whether there is one. It is large: every hand that it goes through copies it.
+    pub fn read_into(
+        &mut self,
+        number: u64,
+        index: u32,
+        found: &mut Vec<StoredTx>,
+    ) -> Result<bool, Error> {
+        let Some(TxRow { tx, receipt, .. }) = self.row(number, index)? else { return Ok(false) };
+        let Some(Group { block, .. }) = &self.group else { return Ok(false) };
+        found.push(StoredTx { block: *block, index, tx, receipt, frames: None });
+        Ok(true)
     }
 
     /// With its logs.

@@ -50,8 +50,11 @@ struct PageRows {
     given: AtomicUsize,
 }
 
-/// A row, and which of the page it is.
-type Row = (usize, Result<StoredTx, Error>);
+/// What one thread read, each row with its place on the page.
+struct ReadRows {
+    rows: Vec<StoredTx>,
+    places: Vec<usize>,
+}
 
 impl View {
     /// Transactions with their receipts, and with the frames below their roots if they are wanted.
@@ -66,109 +69,82 @@ impl View {
         let mut reader = self.transactions(chain);
         let is_unpacked = |first: &Place| reader.is_unpacked(*first);
         let may_help = page.places.len() >= ROWS_MIN && is_only_one && *HAS_SEVERAL_PROCESSORS;
-        let helper = (may_help && !page.places.first().is_some_and(is_unpacked))
+        let beside = (may_help && !page.places.first().is_some_and(is_unpacked))
             .then(|| self.read_beside(&page))
             .flatten();
-        let mut read = ReadRows::with_capacity(page.places.len());
-        let mut outcome = Ok(());
-        page.read(&mut reader, &mut |row| {
-            outcome = read.put(row);
-            outcome.is_ok()
-        });
-        outcome?;
-        // What is left was given to the other thread. Should that end without a word, nobody waits for it.
-        while read.rows.len() < page.places.len() {
-            let row = helper.as_ref().and_then(|helper| helper.recv().ok());
-            read.put(row.ok_or(BROKEN)?)?;
+        let read = page.read(&mut reader)?;
+        if read.rows.len() == page.places.len() {
+            return Ok(read.rows);
         }
-        Ok(read.in_order())
+        // What is left was given to the other thread. Should that end without a word, nobody waits for it.
+        let rest = beside.and_then(|beside| beside.recv().ok()).ok_or(BROKEN)??;
+        let mut rows: Vec<_> = read.with_places().chain(rest.with_places()).collect();
+        rows.sort_unstable_by_key(|(place, _)| *place);
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 
     /// Has another thread read some of them, as long as there are any. None where there are no threads for that.
-    fn read_beside(&self, page: &Arc<PageRows>) -> Option<mpsc::Receiver<Row>> {
+    fn read_beside(&self, page: &Arc<PageRows>) -> Option<mpsc::Receiver<Result<ReadRows, Error>>> {
         let runtime = Handle::try_current().ok()?;
         let (view, page) = (self.clone(), page.clone());
-        let (tell, rows) = mpsc::channel();
+        let (tell, read) = mpsc::channel();
         runtime.spawn_blocking(move || {
-            // Where one is broken, nobody wants the others.
-            page.read(&mut view.transactions(page.chain), &mut |row| tell.send(row).is_ok());
+            // Where something failed, nobody wants it any more.
+            let _ = tell.send(page.read(&mut view.transactions(page.chain)));
         });
-        Some(rows)
+        Some(read)
     }
-}
-
-/// As they come, each with its place on the page.
-struct ReadRows {
-    rows: Vec<StoredTx>,
-    places: Vec<usize>,
 }
 
 impl ReadRows {
-    fn with_capacity(rows: usize) -> Self {
-        ReadRows { rows: Vec::with_capacity(rows), places: Vec::with_capacity(rows) }
-    }
-
-    fn put(&mut self, (at, row): Row) -> Result<(), Error> {
-        self.rows.push(row?);
-        self.places.push(at);
-        Ok(())
-    }
-
-    fn in_order(self) -> Vec<StoredTx> {
-        if self.places.is_sorted() {
-            return self.rows;
-        }
-        let mut rows: Vec<_> = self.places.into_iter().zip(self.rows).collect();
-        rows.sort_unstable_by_key(|(at, _)| *at);
-        rows.into_iter().map(|(_, row)| row).collect()
+    fn with_places(self) -> impl Iterator<Item = (usize, StoredTx)> {
+        self.places.into_iter().zip(self.rows)
     }
 }
 
 impl PageRows {
-    /// Reads what is not given out, until `tell` says that it is enough.
-    fn read(&self, reader: &mut TxReader<'_>, tell: &mut dyn FnMut(Row) -> bool) {
+    /// Reads what is not given out yet.
+    fn read(&self, reader: &mut TxReader<'_>) -> Result<ReadRows, Error> {
+        let rows = self.places.len();
+        let mut read =
+            ReadRows { rows: Vec::with_capacity(rows), places: Vec::with_capacity(rows) };
         let mut given = Given { page: self, part: 0..0 };
-        while let Some(at) = given.next() {
-            let Some(place) = self.places.get(at) else { return };
-            if !reader.fetch_now(*place, self.with_internal) {
-                return may_block(|| self.read_from_disk(reader, (at, given), tell));
+        while let Some((at, place)) = given.next() {
+            if !reader.fetch_now(place, self.with_internal) {
+                may_block(|| self.read_from_disk(reader, ((at, place), given), &mut read))?;
+                break;
             }
-            if !tell((at, self.read_row(reader, *place))) {
-                return;
-            }
+            self.read_row(reader, (at, place), &mut read)?;
         }
+        Ok(read)
     }
 
     fn read_from_disk(
         &self,
         reader: &mut TxReader<'_>,
-        (first, given): (usize, Given<'_>),
-        tell: &mut dyn FnMut(Row) -> bool,
-    ) {
+        (first, given): ((usize, Place), Given<'_>),
+        read: &mut ReadRows,
+    ) -> Result<(), Error> {
         // All that may be left at once, so that the disk is waited for once.
-        let rest = self.places.get(first..).unwrap_or_default();
-        if let Err(error) = reader.will_need(rest, self.with_internal) {
-            tell((first, Err(error)));
-            return;
-        }
-        for at in std::iter::once(first).chain(given) {
-            let Some(place) = self.places.get(at) else { return };
-            if !tell((at, self.read_row(reader, *place))) {
-                return;
-            }
-        }
+        let rest = self.places.get(first.0..).unwrap_or_default();
+        reader.will_need(rest, self.with_internal)?;
+        std::iter::once(first).chain(given).try_for_each(|at| self.read_row(reader, at, read))
     }
 
     fn read_row(
         &self,
         reader: &mut TxReader<'_>,
-        (number, index): Place,
-    ) -> Result<StoredTx, Error> {
-        let mut tx = reader.read(number, index)?.ok_or(BROKEN)?;
-        if self.with_internal {
+        (at, (number, index)): (usize, Place),
+        read: &mut ReadRows,
+    ) -> Result<(), Error> {
+        if !reader.read_into(number, index, &mut read.rows)? {
+            return Err(BROKEN);
+        }
+        read.places.push(at);
+        if let Some(tx) = read.rows.last_mut().filter(|_| self.with_internal) {
             tx.frames = Some(reader.frames(number, index)?);
         }
-        Ok(tx)
+        Ok(())
     }
 }
 
@@ -179,13 +155,14 @@ struct Given<'a> {
 }
 
 impl Iterator for Given<'_> {
-    type Item = usize;
+    type Item = (usize, Place);
 
-    fn next(&mut self) -> Option<usize> {
+    fn next(&mut self) -> Option<(usize, Place)> {
         if self.part.is_empty() {
             let first = self.page.given.fetch_add(ROWS_AT_ONCE, Ordering::Relaxed);
-            self.part = first..(first + ROWS_AT_ONCE).min(self.page.places.len());
+            self.part = first..first + ROWS_AT_ONCE;
         }
-        self.part.next()
+        let at = self.part.next()?;
+        self.page.places.get(at).map(|place| (at, *place))
     }
 }

@@ -85,14 +85,13 @@ impl<'a> BodyReader<'a> {
 
     /// Whether the group's frame was unpacked lately.
     pub fn is_unpacked(&self, kind: Kind, group: u32) -> bool {
-        let found = self.row.frame_of(kind, group);
-        found.is_none_or(|(frame, start)| self.has_unpacked(frame, start))
+        let Some((frame, start)) = self.row.frame_of(kind, group) else { return true };
+        let in_cache = |key| self.view.bodies.frames.contains_key(&key);
+        self.is_last(frame) || self.cache_key(start).is_some_and(in_cache)
     }
 
-    fn has_unpacked(&self, frame: &FrameRef, start: u64) -> bool {
-        let is_last = |known: &(FrameRef, Bytes)| known.0 == *frame;
-        frame.kind.lead().of(&self.last).as_ref().is_some_and(is_last)
-            || self.cache_key(start).is_some_and(|key| self.view.bodies.frames.contains_key(&key))
+    fn is_last(&self, frame: &FrameRef) -> bool {
+        frame.kind.lead().of(&self.last).as_ref().is_some_and(|known| known.0 == *frame)
     }
 
     /// Has the group in memory if that takes no waiting for the disk, and says whether it is there. A frame that cannot be
@@ -100,12 +99,15 @@ impl<'a> BodyReader<'a> {
     pub fn fetch_now(&mut self, kind: Kind, group: u32) -> bool {
         let Some((frame, start)) = self.row.frame_of(kind, group) else { return true };
         let (frame, start) = (*frame, start);
-        if self.has_unpacked(&frame, start) {
+        if self.is_last(&frame) {
             return true;
         }
-        let Some((id, offset)) = self.cache_key(start) else { return true };
-        let stored = self.view.bodies.files.read_now(id, offset, stored_bytes(&frame));
-        let raw = stored.and_then(|stored| self.unpack_stored((&frame, start), stored).ok());
+        let Some(key @ (id, offset)) = self.cache_key(start) else { return true };
+        let bodies = &self.view.bodies;
+        let raw = bodies.frames.get(&key).or_else(|| {
+            let stored = bodies.files.read_now(id, offset, stored_bytes(&frame))?;
+            self.unpack_stored((&frame, start), stored).ok()
+        });
         let Some(raw) = raw else { return false };
         *frame.kind.lead().of_mut(&mut self.last) = Some((frame, raw));
         true
