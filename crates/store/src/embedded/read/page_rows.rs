@@ -66,12 +66,16 @@ impl View {
     ) -> Result<Vec<StoredTx>, Error> {
         let (_under_way, is_only_one) = UnderWay::begin();
         let page = Arc::new(PageRows { chain, places, with_internal, given: AtomicUsize::new(0) });
-        let mut reader = self.transactions(chain);
+        let is_long = page.places.len() >= ROWS_MIN;
+        self.read_page(&page, is_long && is_only_one && *HAS_SEVERAL_PROCESSORS)
+    }
+
+    /// `by_two`: where that pays.
+    fn read_page(&self, page: &Arc<PageRows>, by_two: bool) -> Result<Vec<StoredTx>, Error> {
+        let mut reader = self.transactions(page.chain);
         let is_unpacked = |first: &Place| reader.is_unpacked(*first);
-        let may_help = page.places.len() >= ROWS_MIN && is_only_one && *HAS_SEVERAL_PROCESSORS;
-        let beside = (may_help && !page.places.first().is_some_and(is_unpacked))
-            .then(|| self.read_beside(&page))
-            .flatten();
+        let pays = by_two && !page.places.first().is_some_and(is_unpacked);
+        let beside = pays.then(|| self.read_beside(page)).flatten();
         let read = page.read(&mut reader)?;
         if read.rows.len() == page.places.len() {
             return Ok(read.rows);
@@ -166,3 +170,7 @@ impl Iterator for Given<'_> {
         self.page.places.get(at).map(|place| (at, *place))
     }
 }
+
+#[cfg(test)]
+#[path = "page_rows_tests.rs"]
+mod tests;
