@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use model::chain::ChainId;
 use tokio::runtime::Handle;
@@ -20,6 +21,7 @@ use crate::query::Place;
 const ROWS_MIN: usize = 8;
 /// Rows that a thread takes at once: neighbours often lie together.
 const ROWS_AT_ONCE: usize = 4;
+const SHORTLY: Duration = Duration::from_micros(500);
 const BROKEN: Error = Error::Broken { what: "row of a wallet" };
 
 /// Pages that are being read. With several under way every processor has work.
@@ -81,7 +83,7 @@ impl View {
             return Ok(read.rows);
         }
         // What is left was given to the other thread. Should that end without a word, nobody waits for it.
-        let rest = beside.and_then(|beside| beside.recv().ok()).ok_or(BROKEN)??;
+        let rest = beside.and_then(|beside| wait_for(&beside)).ok_or(BROKEN)??;
         let mut rows: Vec<_> = read.with_places().chain(rest.with_places()).collect();
         rows.sort_unstable_by_key(|(place, _)| *place);
         Ok(rows.into_iter().map(|(_, row)| row).collect())
@@ -97,6 +99,14 @@ impl View {
             let _ = tell.send(page.read(&mut view.transactions(page.chain)));
         });
         Some(read)
+    }
+}
+
+/// Most come within the time of a row or two. Whoever takes longer waits for the disk.
+fn wait_for<T>(beside: &mpsc::Receiver<T>) -> Option<T> {
+    match beside.recv_timeout(SHORTLY) {
+        Err(RecvTimeoutError::Timeout) => may_block(|| beside.recv().ok()),
+        soon => soon.ok(),
     }
 }
 
