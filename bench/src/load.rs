@@ -75,15 +75,12 @@ impl Connection {
             let Some(split) = find(head, b"\r\n\r\n") else { continue };
             let text = std::str::from_utf8(head.get(..split).context("head")?)?;
             anyhow::ensure!(text.starts_with("HTTP/1.1 200"), "answer: {text}");
-            let length = text
-                .lines()
-                .find_map(|l| {
-                    l.to_ascii_lowercase()
-                        .strip_prefix("content-length:")
-                        .map(|v| v.trim().to_owned())
-                })
-                .context("no content-length")?
-                .parse::<usize>()?;
+            let length = text.lines().find_map(|line| {
+                let (name, value) = line.split_once(':')?;
+                name.eq_ignore_ascii_case("content-length")
+                    .then(|| value.trim().parse::<usize>().ok())?
+            });
+            let length = length.context("no content-length")?;
             let body = split + 4;
             if filled >= body + length {
                 return self.buffer.get(body..body + length).context("body");

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use anyhow::Result;
 
 use super::calls::Calls;
+use crate::load;
 
 pub struct Load {
     pub requests_per_s: f64,
@@ -68,46 +67,22 @@ pub async fn each_once(address: &str, path: &str, calls: &Calls, connections: us
 }
 
 struct Connection {
-    stream: TcpStream,
+    inner: load::Connection,
     head: String,
-    buffer: Vec<u8>,
 }
 
 impl Connection {
     async fn open(address: &str, path: &str) -> Result<Self> {
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
         let head =
             format!("POST {path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n");
-        Ok(Connection { stream, head, buffer: vec![0; 256 << 10] })
+        Ok(Connection { inner: load::Connection::open(address).await?, head })
     }
 
     async fn ask(&mut self, body: &str) -> Result<()> {
         let request = format!("{}content-length: {}\r\n\r\n{body}", self.head, body.len());
-        self.stream.write_all(request.as_bytes()).await?;
-        let mut filled = 0;
-        loop {
-            if filled == self.buffer.len() {
-                self.buffer.resize(filled * 2, 0);
-            }
-            let read = self.stream.read(self.buffer.get_mut(filled..).context("buffer")?).await?;
-            anyhow::ensure!(read > 0, "the server closed the connection");
-            filled += read;
-            let text = self.buffer.get(..filled).context("buffer")?;
-            let Some(split) = text.windows(4).position(|it| it == b"\r\n\r\n") else { continue };
-            let head = std::str::from_utf8(text.get(..split).context("head")?)?;
-            anyhow::ensure!(head.starts_with("HTTP/1.1 200"), "answer: {head}");
-            let length = head.lines().find_map(|line| {
-                let (name, value) = line.split_once(':')?;
-                name.eq_ignore_ascii_case("content-length")
-                    .then(|| value.trim().parse::<usize>().ok())?
-            });
-            if filled >= split + 4 + length.context("no content-length")? {
-                let answer = text.get(split + 4..).unwrap_or_default();
-                let has_error = answer.windows(8).take(64).any(|it| it == b"\"error\":");
-                anyhow::ensure!(!has_error, "{}", String::from_utf8_lossy(answer));
-                return Ok(());
-            }
-        }
+        let answer = self.inner.ask(request.as_bytes()).await?;
+        let has_error = answer.windows(8).take(64).any(|it| it == b"\"error\":");
+        anyhow::ensure!(!has_error, "{}", String::from_utf8_lossy(answer));
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 //! the contract says: from memory, from the store, at last from a node, which is then remembered.
 
 mod list;
-mod unnamed;
+mod not_tokens;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,8 +19,8 @@ use crate::contracts::{CallError, ContractCall, Contracts, ReturnData};
 use crate::served_chain::ServedChain;
 
 pub use list::{TokenListError, TokenLists};
-pub use unnamed::KnownTokens;
-use unnamed::Unnamed;
+pub use not_tokens::KnownTokens;
+use not_tokens::NotTokens;
 
 /// `decimals()`, `symbol()`, `name()`. In this order: one that burns all gas hurts those behind it.
 const DECIMALS: [u8; 4] = [0x31, 0x3c, 0xe5, 0x67];
@@ -63,15 +63,15 @@ pub struct Tokens {
     lists: TokenLists,
     store: Store,
     remembered: Cache<(ChainId, Address), Remembered>,
-    unnamed: Unnamed,
+    not_tokens: NotTokens,
     /// Contracts that told what they are, since the start.
     resolved: AtomicU64,
 }
 
 impl Tokens {
     pub fn new(lists: TokenLists, store: Store) -> Self {
-        let (remembered, unnamed) = (Cache::new(REMEMBERED), Unnamed::new());
-        Tokens { lists, store, remembered, unnamed, resolved: AtomicU64::new(0) }
+        let (remembered, not_tokens) = (Cache::new(REMEMBERED), NotTokens::new());
+        Tokens { lists, store, remembered, not_tokens, resolved: AtomicU64::new(0) }
     }
 
     pub async fn find(
@@ -126,12 +126,12 @@ impl Tokens {
         known: KnownTokens,
     ) -> Result<Option<String>, store::Error> {
         let key = (chain.id, address);
-        let own = if self.is_told(chain, address) || self.unnamed.has(key, known) {
+        let own = if self.is_told(chain, address) || self.not_tokens.has(key, known) {
             None
         } else {
             let own = view.token(chain.id, address).await?;
             if own.is_none() {
-                self.unnamed.insert(key, known);
+                self.not_tokens.insert(key, known);
             }
             own
         };

@@ -105,7 +105,7 @@ impl<'a> BodyReader<'a> {
         let Some(key @ (id, offset)) = self.cache_key(start) else { return true };
         let bodies = &self.view.bodies;
         let raw = bodies.frames.get(&key).or_else(|| {
-            let stored = bodies.files.read_now(id, offset, stored_bytes(&frame))?;
+            let stored = bodies.files.read_now(id, offset, frame.stored_bytes() as usize)?;
             self.unpack_stored((&frame, start), stored).ok()
         });
         let Some(raw) = raw else { return false };
@@ -119,7 +119,7 @@ impl<'a> BodyReader<'a> {
         if let Some(key @ (id, offset)) = self.cache_key(start)
             && !self.view.bodies.frames.contains_key(&key)
         {
-            self.view.bodies.files.will_need(id, offset, stored_bytes(frame));
+            self.view.bodies.files.will_need(id, offset, frame.stored_bytes() as usize);
         }
     }
 
@@ -210,7 +210,7 @@ impl<'a> BodyReader<'a> {
 
     /// With its hash.
     fn stored(&self, frame: &FrameRef, start: u64) -> Result<Vec<u8>, Error> {
-        let length = stored_bytes(frame);
+        let length = frame.stored_bytes() as usize;
         match self.row.place {
             Place::Inline => {
                 let from = self.inline_from + start as usize;
@@ -246,11 +246,6 @@ impl<'a> BodyReader<'a> {
             }
         })
     }
-}
-
-/// With its hash.
-fn stored_bytes(frame: &FrameRef) -> usize {
-    HASH_BYTES + frame.packed_bytes as usize
 }
 
 fn unreadable(file: std::path::PathBuf, error: std::io::Error) -> Error {

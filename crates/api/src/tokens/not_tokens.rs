@@ -19,11 +19,11 @@ pub struct KnownTokens {
     pub at: Instant,
 }
 
-pub struct Unnamed(Cache<(ChainId, Address), KnownTokens>);
+pub struct NotTokens(Cache<(ChainId, Address), KnownTokens>);
 
-impl Unnamed {
+impl NotTokens {
     pub fn new() -> Self {
-        Unnamed(Cache::new(REMEMBERED))
+        NotTokens(Cache::new(REMEMBERED))
     }
 
     pub fn has(&self, (chain, address): (ChainId, Address), now: KnownTokens) -> bool {
@@ -43,14 +43,14 @@ mod tests {
 
     #[test]
     fn it_is_believed_until_a_token_is_learned_and_not_for_long() {
-        let (unnamed, of) = (Unnamed::new(), (ChainId(1), Address::repeat_byte(7)));
+        let (not_tokens, of) = (NotTokens::new(), (ChainId(1), Address::repeat_byte(7)));
         let then = KnownTokens { resolved: 3, at: Instant::now() };
-        assert!(!unnamed.has(of, then));
-        unnamed.insert(of, then);
-        assert!(unnamed.has(of, then));
-        assert!(!unnamed.has((ChainId(2), of.1), then));
-        assert!(!unnamed.has(of, KnownTokens { resolved: 4, ..then }), "one was learned");
+        assert!(!not_tokens.has(of, then));
+        not_tokens.insert(of, then);
+        assert!(not_tokens.has(of, then));
+        assert!(!not_tokens.has((ChainId(2), of.1), then));
+        assert!(!not_tokens.has(of, KnownTokens { resolved: 4, ..then }), "one was learned");
         let later = KnownTokens { at: then.at + BELIEVED_FOR, ..then };
-        assert!(!unnamed.has(of, later), "perhaps by another process");
+        assert!(!not_tokens.has(of, later), "perhaps by another process");
     }
 }
