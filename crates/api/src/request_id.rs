@@ -1,6 +1,7 @@
 //! Gives every request an id, sees that it is answered within the budget, counts and times it under its
 //! route's name.
 
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
@@ -17,6 +18,8 @@ use crate::cors;
 use crate::guard;
 use crate::request_head;
 
+/// Headers that are added to every answer, about.
+const COMMON_HEADERS: usize = 6;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The only layer around all routes: each one costs every request a few allocations.
@@ -44,7 +47,7 @@ where
     let version = request.version();
     let pack_from = app.parts.config.compress_from_bytes;
     let is_packed = pack_from > 0 && compression::is_accepted(request.headers());
-    let response = answered(app, request, handler);
+    let response = pin!(answered(app, request, handler));
     let mut response = response.instrument(traced.clone()).instrument(span.clone()).await;
     if is_packed {
         response = compression::packed(response, pack_from).await;
@@ -58,6 +61,7 @@ where
     app.meters.record(route, status, elapsed);
     traced.record("http.response.status_code", status).record("otel.error", status >= 500);
     let headers = response.headers_mut();
+    headers.reserve(COMMON_HEADERS);
     answer_headers::add(headers, app.date.get());
     if app.is_stopping() {
         answer_headers::add_close(headers, version);
@@ -112,7 +116,8 @@ where
         return response;
     }
     let limit = Duration::from_millis(app.parts.config.request_timeout_ms);
-    guard::answered(limit, handler(request)).await
+    // What answers is large, and is handed on several times before it is begun.
+    guard::answered(limit, Box::pin(handler(request))).await
 }
 
 /// A caller's own id is kept, so that its logs and ours can be laid side by side.
@@ -124,5 +129,8 @@ fn given(headers: &HeaderMap) -> Option<String> {
 
 /// One that no other request has.
 pub fn fresh() -> String {
-    format!("{:032x}", rand::rng().random::<u128>())
+    let random: [u8; 16] = rand::rng().random();
+    let mut id = Vec::with_capacity(2 * random.len());
+    model::raw::json_value::put_hex(&mut id, &random);
+    String::from_utf8(id).unwrap_or_default()
 }

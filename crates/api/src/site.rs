@@ -7,7 +7,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request};
 use axum::response::Response;
-use hyper::body::Incoming;
+use bytes::Bytes;
+use http_body::Body as HttpBody;
 use tower::Service;
 
 use crate::app::App;
@@ -28,15 +29,15 @@ impl Site {
         Site { rpc: hosts.rpc.then(|| app.clone()), router: router(app, hosts) }
     }
 
-    pub async fn answer(
-        &mut self,
-        mut request: Request<Incoming>,
-        socket: &SocketPlace,
-    ) -> Response {
+    pub async fn answer<B>(&mut self, mut request: Request<B>, socket: &SocketPlace) -> Response
+    where
+        B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
         if let Some(app) = &self.rpc
-            && is_call(app, &request)
+            && let Some(call) = call_of(app, &request)
         {
-            let handler = |request| node_rpc::direct(app, request);
+            let handler = |request| node_rpc::direct(app, call, request);
             return request_id::watched(app, node_rpc::ROUTE, request, handler).await;
         }
         request.extensions_mut().insert(socket.clone());
@@ -51,11 +52,9 @@ impl From<Router> for Site {
     }
 }
 
-/// Whether the router would find what it is to be answered by in `node_rpc`. What is not sure is left to the router.
-fn is_call<B>(app: &App, request: &Request<B>) -> bool {
-    let path = request.uri().path();
+/// Which chain is called and with which key, where the router would have it answered by `node_rpc`. What is not sure is
+/// left to the router.
+fn call_of<B>(app: &App, request: &Request<B>) -> Option<node_rpc::CallPath> {
     let is_post = request.method() == Method::POST;
-    is_post
-        && node_rpc::parts(path)
-            .is_some_and(|(chain, _)| node_rpc::served_chain(app, chain).is_ok())
+    is_post.then(|| node_rpc::CallPath::read(app, request.uri().path())).flatten()
 }

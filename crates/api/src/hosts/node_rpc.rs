@@ -8,7 +8,6 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use gateway::{Answer, RequestScope};
 use http_body::Body as HttpBody;
-use hyper::body::Incoming;
 use model::chain::{ChainId, Operation};
 
 use super::rpc_batch::{self, Batch};
@@ -33,26 +32,33 @@ pub async fn node_rpc(
     answer(&app, owner, &chain, request).await
 }
 
-/// The same past the router (`site`), for a path that has `parts`.
-pub async fn direct(app: &App, request: http::Request<Incoming>) -> Response {
-    let path = request.uri().clone();
-    let answered = async {
-        let (chain, key) = parts(path.path()).ok_or(ApiError::KeyMissing)?;
-        let owner = app.parts.keys.check(Some(key.as_bytes()))?;
-        answer(app, owner, chain, request).await
-    };
+/// Chain and key of a call, where they stand plainly in its path.
+pub struct CallPath {
+    chain: ChainId,
+    owner: Result<Arc<Owner>, ApiError>,
+}
+
+impl CallPath {
+    /// None for what is another path, or a chain that is not served.
+    pub fn read(app: &App, path: &str) -> Option<Self> {
+        let (chain, key) = path.strip_prefix('/')?.split_once('/')?;
+        let is_plain = |part: &str| !part.is_empty() && !part.contains(['/', '%']);
+        let chain = (is_plain(chain) && is_plain(key)).then(|| served_chain(app, chain).ok())??;
+        Some(CallPath { chain, owner: app.parts.keys.check(Some(key.as_bytes())) })
+    }
+}
+
+/// The same past the router (`site`).
+pub async fn direct<B>(app: &App, call: CallPath, request: http::Request<B>) -> Response
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let answered = async { answer_for(app, call.owner?, call.chain, request).await };
     let mut response = answered.await.into_response();
     if app.parts.config.cors {
         cors::allow(response.headers_mut());
     }
     response
-}
-
-/// Chain and key of a path, where they stand there plainly.
-pub fn parts(path: &str) -> Option<(&str, &str)> {
-    let (chain, key) = path.strip_prefix('/')?.split_once('/')?;
-    let is_plain = |part: &str| !part.is_empty() && !part.contains(['/', '%']);
-    (is_plain(chain) && is_plain(key)).then_some((chain, key))
 }
 
 /// What the key may ask of the chain, for whoever was found to have one.
@@ -65,7 +71,20 @@ pub async fn answer<B>(
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    let (chain, body) = read(app, chain, request).await.map_err(|error| owner.refuse(error))?;
+    let chain = served_chain(app, chain).map_err(|error| owner.refuse(error))?;
+    answer_for(app, owner, chain, request).await
+}
+
+async fn answer_for<B>(
+    app: &App,
+    owner: Arc<Owner>,
+    chain: ChainId,
+    request: http::Request<B>,
+) -> Result<Response, Refusal>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let body = read(app, request).await.map_err(|error| owner.refuse(error))?;
     let requests = app.parts.gateway.read(&body);
     let units = requests.weight();
     owner.throttle.take(units)?;
@@ -114,18 +133,13 @@ pub fn answered_from(mut response: Response, scope: &RequestScope) -> Response {
     response
 }
 
-async fn read<B>(
-    app: &App,
-    chain: &str,
-    request: http::Request<B>,
-) -> Result<(ChainId, Bytes), ApiError>
+async fn read<B>(app: &App, request: http::Request<B>) -> Result<Bytes, ApiError>
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    let chain = served_chain(app, chain)?;
     check_json_type(request.headers())?;
     let limit = app.parts.listen.body_timeout();
-    Ok((chain, whole_body(request, app.parts.config.body_bytes_max, limit).await?))
+    whole_body(request, app.parts.config.body_bytes_max, limit).await
 }
 
 /// The name is not quoted: people mix up the two parts of the path, and it may be a key.

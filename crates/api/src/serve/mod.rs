@@ -7,6 +7,7 @@ mod activity;
 mod answer_body;
 mod connections;
 mod one_connection;
+mod plain;
 mod refused_head;
 mod socket_place;
 mod stream;

@@ -1,22 +1,27 @@
 //! One connection from its first byte to its end.
 
 use std::convert::Infallible;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::http::{Request, Response, Version};
 use axum::response::IntoResponse;
+use bytes::Bytes;
+use http_body::Body as HttpBody;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::conn::auto::{Builder, UpgradeableConnection};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::Stage;
 use super::answer_body::{AnswerBody, RequestPlace};
-use super::connections::{Connection, Connections, Place};
+use super::connections::{Connection, Place};
+use super::plain;
 use super::socket_place::SocketPlace;
 use super::stream::{Stream, Watched};
 use crate::answer_headers::{self, AnswerDate};
@@ -42,82 +47,106 @@ impl OneConnection {
         let OneConnection { stream, place, site, refusal_headers } = self;
         let place = Arc::new(place);
         let connection = place.connection.clone();
-        let io = TokioIo::new(Watched::new(stream, connection.clone(), refusal_headers));
-        let (asked, connections) = (connection.clone(), place.connections.clone());
+        let io = Watched::new(stream, connection.clone(), refusal_headers);
         let socket = Arc::new(SocketPlace::new(place.clone(), stage.clone()));
+        let mut answering = Answering { site, socket, place };
+        let is_ending = AtomicBool::new(false);
+        let plain = plain::converse(io, &mut answering, &is_ending);
+        let end = |_: Pin<&mut _>| is_ending.store(true, Ordering::Relaxed);
+        let Some(Some(io)) = until_told(pin!(plain), end, &connection, &mut stage).await else {
+            return;
+        };
         let service = service_fn(move |request: Request<Incoming>| {
-            let asked = Asked { request, socket: socket.clone(), connection: asked.clone() };
-            answer(site.clone(), connections.clone(), asked)
+            let mut answering = answering.clone();
+            async move {
+                let (response, place) = answering.answer(request).await;
+                Ok::<_, Infallible>(response.map(|body| AnswerBody::new(body, place)))
+            }
         });
-        let mut http = pin!(builder.serve_connection_with_upgrades(io, service));
-        loop {
-            tokio::select! {
-                _ = http.as_mut() => return,
-                () = connection.told_to_go() => return,
-                _ = stage.changed() => {}
-            }
-            match *stage.borrow_and_update() {
-                Stage::Serving => {}
-                // In HTTP/1 the next answer says that it is the last one.
-                Stage::Notice if !connection.activity(|activity| activity.is_h2()) => {}
-                Stage::Notice => http.as_mut().graceful_shutdown(),
-                Stage::Draining => {
-                    http.as_mut().graceful_shutdown();
-                    break;
-                }
+        let http = builder.serve_connection_with_upgrades(TokioIo::new(io), service);
+        let end = |http: Pin<&mut UpgradeableConnection<_, _, _>>| http.graceful_shutdown();
+        until_told(pin!(http), end, &connection, &mut stage).await;
+    }
+}
+
+/// Lets it talk until it ends, is cut off, or the server stops and nothing is under way. `end`: has it take no further
+/// request.
+async fn until_told<F: Future>(
+    mut http: Pin<&mut F>,
+    mut end: impl FnMut(Pin<&mut F>),
+    connection: &Connection,
+    stage: &mut watch::Receiver<Stage>,
+) -> Option<F::Output> {
+    loop {
+        tokio::select! {
+            biased;
+            ended = http.as_mut() => return Some(ended),
+            () = connection.told_to_go() => return None,
+            _ = stage.changed() => {}
+        }
+        match *stage.borrow_and_update() {
+            Stage::Serving => {}
+            // In HTTP/1 the next answer says that it is the last one.
+            Stage::Notice if !connection.activity(|activity| activity.is_h2()) => {}
+            Stage::Notice => end(http.as_mut()),
+            Stage::Draining => {
+                end(http.as_mut());
+                break;
             }
         }
-        let asked_to_stop = Instant::now();
-        loop {
-            let (is_busy, is_h2) =
-                connection.activity(|activity| (activity.is_busy(), activity.is_h2()));
-            // Nobody waits for half a head.
-            let patience = if is_h2 { GOODBYE } else { Duration::ZERO };
-            if !is_busy && asked_to_stop.elapsed() >= patience {
-                return;
-            }
-            tokio::select! {
-                _ = http.as_mut() => return,
-                () = connection.told_to_go() => return,
-                () = tokio::time::sleep(LOOK_EVERY) => {}
-            }
+    }
+    let asked_to_stop = Instant::now();
+    loop {
+        let (is_busy, is_h2) =
+            connection.activity(|activity| (activity.is_busy(), activity.is_h2()));
+        // Nobody waits for half a head.
+        let patience = if is_h2 { GOODBYE } else { Duration::ZERO };
+        if !is_busy && asked_to_stop.elapsed() >= patience {
+            return None;
+        }
+        tokio::select! {
+            ended = http.as_mut() => return Some(ended),
+            () = connection.told_to_go() => return None,
+            () = tokio::time::sleep(LOOK_EVERY) => {}
         }
     }
 }
 
-/// A request, and the connection that it came by.
-struct Asked {
-    request: Request<Incoming>,
+/// What answers the requests of a connection.
+#[derive(Clone)]
+pub struct Answering {
+    site: Site,
     socket: Arc<SocketPlace>,
-    connection: Arc<Connection>,
+    place: Arc<Place>,
 }
 
-async fn answer(
-    mut site: Site,
-    connections: Arc<Connections>,
-    asked: Asked,
-) -> Result<Response<AnswerBody>, Infallible> {
-    let Asked { request, socket, connection } = asked;
-    let is_h2 = request.version() == Version::HTTP_2;
-    // Whoever sends a hundred requests at once has them answered one by one, with everybody else between.
-    if connection.activity(|activity| activity.is_pipelined()) {
-        tokio::task::yield_now().await;
-    }
-    let client = connection
-        .is_proxy
-        .then(|| forwarded(request.headers(), &connections.limits.trusted_proxies))
-        .flatten();
-    let forwarded = client.map(|client| connections.admit_forwarded(client));
-    let is_too_many = matches!(forwarded, Some(None));
-    let place = RequestPlace::new(connection, is_h2, forwarded.flatten());
-    let response = if is_too_many {
+impl Answering {
+    /// The answer, and the request's place, to be held until the client has it.
+    pub async fn answer<B>(&mut self, request: Request<B>) -> (Response<Body>, RequestPlace)
+    where
+        B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
+        let Place { connection, connections } = &*self.place;
+        let is_h2 = request.version() == Version::HTTP_2;
+        // Whoever sends a hundred requests at once has them answered one by one, with everybody else between.
+        if connection.activity(|activity| activity.is_pipelined()) {
+            tokio::task::yield_now().await;
+        }
+        let client = connection
+            .is_proxy
+            .then(|| forwarded(request.headers(), &connections.limits.trusted_proxies))
+            .flatten();
+        let forwarded = client.map(|client| connections.admit_forwarded(client));
+        let is_too_many = matches!(forwarded, Some(None));
+        let place = RequestPlace::new(connection.clone(), is_h2, forwarded.flatten());
+        if !is_too_many {
+            return (self.site.answer(request, &self.socket).await, place);
+        }
         let requests_max = connections.limits.per_client_max;
         let mut refused = ApiError::TooManyAtOnce { requests_max }.into_response();
         answer_headers::add(refused.headers_mut(), AnswerDate::default().get());
         request_id::add(refused.headers_mut(), &request_id::fresh());
-        refused
-    } else {
-        site.answer(request, &socket).await
-    };
-    Ok(response.map(|body| AnswerBody::new(body, place)))
+        (refused, place)
+    }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
@@ -63,6 +64,8 @@ pub struct Watched {
     /// Headers of refusals, each with its end of line.
     refusal_headers: Arc<str>,
     replaced: Option<Replaced>,
+    /// What was read and given back: it is read again first.
+    again: Bytes,
 }
 
 /// What goes out in the place of what the HTTP library wrote.
@@ -75,7 +78,28 @@ struct Replaced {
 
 impl Watched {
     pub fn new(stream: Stream, connection: Arc<Connection>, refusal_headers: Arc<str>) -> Self {
-        Watched { stream, connection, in_first_line: true, refusal_headers, replaced: None }
+        let (replaced, again) = (None, Bytes::new());
+        Watched { stream, connection, in_first_line: true, refusal_headers, replaced, again }
+    }
+
+    /// Gives back what was read.
+    pub fn read_again(&mut self, read: Bytes) {
+        self.again = read;
+    }
+
+    /// Writes as it is, whatever it looks like.
+    pub fn poll_send(
+        &mut self,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = match (&mut self.stream, bufs) {
+            (Stream::Tcp(stream), [only]) => Pin::new(stream).poll_write(cx, only),
+            (Stream::Unix(stream), [only]) => Pin::new(stream).poll_write(cx, only),
+            (Stream::Tcp(stream), bufs) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            (Stream::Unix(stream), bufs) => Pin::new(stream).poll_write_vectored(cx, bufs),
+        };
+        self.told(outcome)
     }
 
     /// Writes what goes out instead, if anything does; once all of it is gone, the library is told that its own is.
@@ -132,6 +156,11 @@ impl AsyncRead for Watched {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.again.is_empty() {
+            let bytes = self.again.len().min(buf.remaining());
+            buf.put_slice(&self.again.split_to(bytes));
+            return Poll::Ready(Ok(()));
+        }
         let before = buf.filled().len();
         let outcome = match &mut self.stream {
             Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
@@ -155,11 +184,7 @@ impl AsyncWrite for Watched {
         if let Some(outcome) = self.write_replaced(cx, buf) {
             return self.told(outcome);
         }
-        let outcome = match &mut self.stream {
-            Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
-            Stream::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
-        };
-        self.told(outcome)
+        self.poll_send(cx, &[IoSlice::new(buf)])
     }
 
     fn poll_write_vectored(
@@ -173,11 +198,7 @@ impl AsyncWrite for Watched {
         {
             return self.told(outcome);
         }
-        let outcome = match &mut self.stream {
-            Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
-            Stream::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
-        };
-        self.told(outcome)
+        self.poll_send(cx, bufs)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -20,6 +20,7 @@ mod lowest_price;
 mod nft_market;
 mod nft_refusals;
 mod nft_trades;
+mod plain;
 mod price_from_node;
 mod price_hostile;
 mod price_memory;

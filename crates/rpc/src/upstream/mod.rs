@@ -34,6 +34,7 @@ use interpret::Exchange;
 use plain_http::PlainHttp;
 use reqwest::Url;
 use std::ops::Range;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -223,7 +224,8 @@ impl Upstream {
         let started = Instant::now();
         let limit = asking.within.map_or(self.timeout, |within| within.min(self.timeout));
         let traced = self.traced(calls, asking);
-        let sent = timeout(limit, self.send(calls, asking)).instrument(traced.clone()).await;
+        let sending = pin!(self.send(calls, asking));
+        let sent = timeout(limit, sending).instrument(traced.clone()).await;
         let (result, body_bytes) = match sent {
             Ok(sent) => sent,
             Err(_) => (Err(self.timed_out(asking.lane, limit).await), 0),
