@@ -11,8 +11,8 @@ use crate::tokens::KnownTokens;
 
 pub struct PageLabels<'a> {
     operator: &'a Labels,
-    /// "Name (SYMBOL)", or nothing for what is no token that we know.
-    tokens: AddressHashMap<Option<String>>,
+    /// "Name (SYMBOL)" of those that are tokens that we know.
+    tokens: AddressHashMap<String>,
 }
 
 impl<'a> PageLabels<'a> {
@@ -25,11 +25,14 @@ impl<'a> PageLabels<'a> {
         let operator = &app.parts.labels;
         let is_labelled = |it: &Address| operator.get(it).is_some_and(|it| it.label.is_some());
         let all = txs.iter().flat_map(|tx| [tx.tx.from, tx.tx.to]).flatten();
-        let unlabelled: AddressHashSet = all.filter(|it| !is_labelled(it)).collect();
+        let mut unlabelled = AddressHashSet::default();
+        unlabelled.reserve(txs.len());
+        unlabelled.extend(all.filter(|it| !is_labelled(it)));
         let mut tokens = AddressHashMap::default();
-        tokens.reserve(unlabelled.len());
         for address in unlabelled {
-            tokens.insert(address, app.tokens.label(view, chain, address, known).await?);
+            if let Some(label) = app.tokens.label(view, chain, address, known).await? {
+                tokens.insert(address, label);
+            }
         }
         Ok(PageLabels { operator, tokens })
     }
@@ -40,6 +43,6 @@ impl<'a> PageLabels<'a> {
 
     pub fn label(&self, address: &Address) -> Option<&str> {
         let own = self.of_operator(address).and_then(|it| it.label.as_deref());
-        own.or_else(|| self.tokens.get(address)?.as_deref())
+        own.or_else(|| self.tokens.get(address).map(String::as_str))
     }
 }

@@ -22,6 +22,8 @@ impl<'a> Row<'a> {
         self.out.push(b'}');
     }
 
+    /// Where its name is known when this is compiled, it is written as a few words of memory.
+    #[inline(always)]
     pub fn name(&mut self, name: &str) -> &mut Vec<u8> {
         model::raw::object::begin_field(self.out, &mut self.first, name);
         self.out

@@ -59,11 +59,10 @@ const LARGE: usize = 512;
 pub type Extras = Vec<(Box<str>, Box<str>)>;
 
 /// Writes `"name":` with the comma that separates it from the field before.
+#[inline]
 pub fn begin_field(out: &mut Vec<u8>, first: &mut bool, name: &str) {
-    if !std::mem::take(first) {
-        out.push(b',');
-    }
-    out.push(b'"');
+    let begin: &[u8] = if std::mem::take(first) { b"\"" } else { b",\"" };
+    out.extend_from_slice(begin);
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
 }

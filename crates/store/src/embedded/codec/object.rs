@@ -44,15 +44,21 @@ pub trait PackedObject:
 
     /// `None` means the bytes are not what `pack_with` wrote with this template.
     fn unpack_with(template: &Self, input: &mut &[u8]) -> Option<Self> {
+        let mut object = Self::default();
+        object.fill_with(template, input)?;
+        Some(object)
+    }
+
+    /// The same for an empty one, where it lies: each hand that a large object goes through copies it.
+    fn fill_with(&mut self, template: &Self, input: &mut &[u8]) -> Option<()> {
         let states = States::read(take_bytes(input, Self::STATE_BYTES)?)?;
         let mut unpacker = Unpacker { input, states };
-        let mut object = Self::default();
-        object.fill_fields(template, &mut unpacker)?;
+        self.fill_fields(template, &mut unpacker)?;
         *input = unpacker.input;
         if states.get(Self::FIELD_COUNT) != ABSENT {
-            *object.extras_mut() = unpack_extras(input)?;
+            *self.extras_mut() = unpack_extras(input)?;
         }
-        Some(object)
+        Some(())
     }
 }
 

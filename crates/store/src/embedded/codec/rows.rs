@@ -92,8 +92,9 @@ const RECEIPT: u8 = 1;
 const RECEIPT_BLOOM_OF_LOGS: u8 = 2;
 
 /// Whether a transaction's hash is in its row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TxHash {
+    #[default]
     Kept,
     /// To be said only of one that was verified: it is the hash of the other fields.
     LeftOut,
@@ -145,28 +146,45 @@ impl TxPacker {
         }
     }
 
-    pub fn unpack(&mut self, index: u32, mut input: &[u8]) -> Option<TxRow> {
+    pub fn unpack(&mut self, index: u32, input: &[u8]) -> Option<TxRow> {
+        let mut row = TxRow::default();
+        row.marks = self.unpack_to((index, input), &mut row.tx, &mut row.receipt)?;
+        Some(row)
+    }
+
+    /// The same into an empty transaction, where it lies.
+    pub fn unpack_to(
+        &mut self,
+        (index, mut input): (u32, &[u8]),
+        tx: &mut Tx,
+        receipt: &mut Option<Receipt>,
+    ) -> Option<RowMarks> {
         let input = &mut input;
-        let mut tx = Tx::unpack_with(self.at(index, Some(NOT_MADE)), input)?;
+        tx.fill_with(self.at(index, Some(NOT_MADE)), input)?;
         let hash = if tx.hash == Some(NOT_MADE) { TxHash::LeftOut } else { TxHash::Kept };
         if hash == TxHash::LeftOut {
-            tx.hash = Some(hash_of(&tx)?);
+            tx.hash = Some(hash_of(tx)?);
         }
         let mark = take_byte(input)?;
-        let receipt = match mark {
-            NO_RECEIPT => None,
-            _ => Some(Receipt::unpack_with(&receipt_template(&tx), input)?),
-        };
-        Some(TxRow { tx, hash, receipt, bloom_of_logs: mark == RECEIPT_BLOOM_OF_LOGS })
+        if mark != NO_RECEIPT {
+            receipt.insert(Receipt::default()).fill_with(&receipt_template(tx), input)?;
+        }
+        Some(RowMarks { hash, bloom_of_logs: mark == RECEIPT_BLOOM_OF_LOGS })
     }
 }
 
+/// A transaction with its receipt, without logs.
+#[derive(Default)]
 pub struct TxRow {
     pub tx: Tx,
-    /// As it was in the row.
-    pub hash: TxHash,
-    /// Without logs.
     pub receipt: Option<Receipt>,
+    pub marks: RowMarks,
+}
+
+/// What a row says of how it was packed.
+#[derive(Clone, Copy, Default)]
+pub struct RowMarks {
+    pub hash: TxHash,
     /// The receipt's bloom is that of its logs and must be made from them.
     pub bloom_of_logs: bool,
 }
@@ -185,7 +203,8 @@ pub fn with_hashes((chain, number, group): (ChainId, u64, u32), row: &[u8]) -> O
             break;
         }
         let stored = groups::take(&mut rest)?;
-        let TxRow { tx, hash, receipt, bloom_of_logs } = packer.unpack(index, stored)?;
+        let TxRow { tx, receipt, marks: RowMarks { hash, bloom_of_logs } } =
+            packer.unpack(index, stored)?;
         if hash == TxHash::Kept {
             groups::put(&mut out, stored);
             continue;
@@ -311,7 +330,7 @@ mod tests {
                 let mut part = Vec::new();
                 packer.pack((index, hash), &tx, Some((&receipt, false)), &mut part);
                 let read = packer.unpack(index, &part).unwrap();
-                assert_eq!((read.tx, read.hash), (tx, hash));
+                assert_eq!((read.tx, read.marks.hash), (tx, hash));
                 assert_eq!(read.receipt, Some(receipt));
                 groups::put(&mut row, &part);
             }

@@ -33,8 +33,8 @@ pub struct Cursor {
 struct Front {
     part: u64,
     rows: RowsWalk,
-    /// Of the row that it is at; none where that is still to be found.
-    key: Option<Vec<u8>>,
+    /// Of the row that it is at; empty where that is still to be found.
+    key: Vec<u8>,
     passed: usize,
 }
 
@@ -88,21 +88,23 @@ impl Found {
 impl Front {
     fn open(entry: &FileEntry, table: RunTable, bounds: &Bounds, part: u64) -> Result<Self, Error> {
         let rows = entry.file.rows(table, part)?.walk(borrowed(bounds));
-        Ok(Front { part, rows, key: None, passed: 0 })
+        Ok(Front { part, rows, key: Vec::with_capacity(KEY_BYTES_GUESS), passed: 0 })
     }
 
     /// The key of the row that it is at; none behind the last. None where the bytes are not what was written.
     fn key(&mut self) -> Option<Option<&[u8]>> {
-        if self.key.is_none() && self.rows.step()? {
-            let mut key = Vec::with_capacity(KEY_BYTES_GUESS);
-            self.rows.put_key(&mut key);
-            self.key = Some(key);
+        if self.key.is_empty() && self.rows.step()? {
+            self.rows.put_key(&mut self.key);
         }
-        Some(self.key.as_deref())
+        Some(self.found())
+    }
+
+    fn found(&self) -> Option<&[u8]> {
+        Some(self.key.as_slice()).filter(|key| !key.is_empty())
     }
 
     fn pass(&mut self) {
-        self.key = None;
+        self.key.clear();
         self.passed += 1;
     }
 }
@@ -117,7 +119,7 @@ impl Cursor {
             }
             self.front = Front::open(&self.entry, self.table, &self.bounds, next)?;
         }
-        Ok(self.front.key.as_deref().map(|key| (key, self.front.rows.value())))
+        Ok(self.front.found().map(|key| (key, self.front.rows.value())))
     }
 
     /// Goes to the first row of its part that counts, and says whether there is one.

@@ -119,16 +119,13 @@ fn cursors(
 fn row_of(chain: [u8; 8], key: &[u8], value: &[u8]) -> (Slice, Slice) {
     // Put together on the stack: the slice takes memory of its own.
     let mut room = [0; WHOLE_KEY_BYTES_MAX];
-    let bytes = chain.len() + key.len();
-    let whole = match room.get_mut(..bytes) {
-        Some(whole) => {
-            for (to, from) in whole.iter_mut().zip(chain.iter().chain(key)) {
-                *to = *from;
-            }
-            Slice::from(&*whole)
-        }
-        None => Slice::from([chain.as_slice(), key].concat()),
-    };
+    let whole = room.get_mut(..chain.len() + key.len()).map(|whole| {
+        let (of_chain, rest) = whole.split_at_mut(chain.len());
+        of_chain.copy_from_slice(&chain);
+        rest.copy_from_slice(key);
+        Slice::from(&*whole)
+    });
+    let whole = whole.unwrap_or_else(|| Slice::from([chain.as_slice(), key].concat()));
     (whole, Slice::from(value))
 }
 

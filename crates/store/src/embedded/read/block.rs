@@ -163,7 +163,7 @@ fn logs_of(body: &mut BodyReader, index: u32, tx: &Tx) -> Result<Vec<Log>, Error
 fn with_logs(body: &mut BodyReader, index: u32, row: &TxRow) -> Result<Option<Receipt>, Error> {
     let Some(mut receipt) = row.receipt.clone() else { return Ok(None) };
     let logs = logs_of(body, index, &row.tx)?;
-    if row.bloom_of_logs {
+    if row.marks.bloom_of_logs {
         receipt.logs_bloom = Some(model::bloom::of_logs(&logs));
     }
     if receipt.logs.is_none() && !logs.is_empty() {
@@ -190,7 +190,8 @@ struct Group {
     place: (u64, u32),
     block: BlockRef,
     packer: TxPacker,
-    row: Bytes,
+    /// Behind what it says of its block.
+    parts: Bytes,
 }
 
 impl<'a> TxReader<'a> {
@@ -242,16 +243,22 @@ impl<'a> TxReader<'a> {
         Ok(found.pop())
     }
 
-    /// Behind others, and says whether there is one. It is large: every hand that it goes through copies it.
+    /// Behind others, where it stays: it is large. Says whether there is one.
     pub fn read_into(
         &mut self,
         number: u64,
         index: u32,
         found: &mut Vec<StoredTx>,
     ) -> Result<bool, Error> {
-        let Some(TxRow { tx, receipt, .. }) = self.row(number, index)? else { return Ok(false) };
-        let Some(Group { block, .. }) = &self.group else { return Ok(false) };
-        found.push(StoredTx { block: *block, index, tx, receipt, frames: None });
+        let Some(Group { block, packer, parts, .. }) = self.group(number, index)? else {
+            return Ok(false);
+        };
+        let Some(part) = groups::part_of(parts, index) else { return Ok(false) };
+        let (block, tx, receipt) = (*block, Tx::default(), None);
+        found.push(StoredTx { block, index, tx, receipt, frames: None });
+        if let Some(StoredTx { tx, receipt, .. }) = found.last_mut() {
+            packer.unpack_to((index, part), tx, receipt).ok_or(BROKEN_TXS)?;
+        }
         Ok(true)
     }
 
@@ -297,18 +304,24 @@ impl<'a> TxReader<'a> {
     }
 
     fn row(&mut self, number: u64, index: u32) -> Result<Option<TxRow>, Error> {
+        let Some(Group { packer, parts, .. }) = self.group(number, index)? else {
+            return Ok(None);
+        };
+        let Some(part) = groups::part_of(parts, index) else { return Ok(None) };
+        packer.unpack(index, part).map(Some).ok_or(BROKEN_TXS)
+    }
+
+    /// The one that a transaction is in.
+    fn group(&mut self, number: u64, index: u32) -> Result<Option<&mut Group>, Error> {
         let place = (number, groups::of(index));
         if self.group.as_ref().is_none_or(|group| group.place != place) {
             let Some(body) = self.body(number)? else { return Ok(None) };
             let Some(row) = body.group(Kind::Txs, place.1)? else { return Ok(None) };
-            let block = unpack_block_ref(number, &mut &*row).ok_or(BROKEN_TXS)?;
-            let packer = TxPacker::new(&block, self.chain);
-            self.group = Some(Group { place, block, packer, row });
+            let mut rest = row.as_ref();
+            let block = unpack_block_ref(number, &mut rest).ok_or(BROKEN_TXS)?;
+            let (packer, parts) = (TxPacker::new(&block, self.chain), row.slice_ref(rest));
+            self.group = Some(Group { place, block, packer, parts });
         }
-        let Some(group) = &mut self.group else { return Ok(None) };
-        let mut rest = group.row.as_ref();
-        unpack_block_ref(number, &mut rest).ok_or(BROKEN_TXS)?;
-        let Some(part) = groups::part_of(rest, index) else { return Ok(None) };
-        group.packer.unpack(index, part).map(Some).ok_or(BROKEN_TXS)
+        Ok(self.group.as_mut())
     }
 }

@@ -153,7 +153,7 @@ fn frames_by_tx(rows: &[Row], txs: u32) -> Result<Vec<Vec<Frame>>, Error> {
 /// The receipt of a row with its logs, which are not in it.
 pub fn with_logs(row: &rows::TxRow, logs: Vec<Log>) -> Option<Receipt> {
     let mut receipt = row.receipt.clone()?;
-    if row.bloom_of_logs {
+    if row.marks.bloom_of_logs {
         receipt.logs_bloom = Some(model::bloom::of_logs(&logs));
     }
     if receipt.logs.is_none() && !logs.is_empty() {

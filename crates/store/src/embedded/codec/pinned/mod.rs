@@ -96,7 +96,7 @@ fn the_rows_of_a_block_have_the_bytes_they_always_had() {
         assert_pinned(&format!("row.tx.{name}"), &bytes);
         let row = packer.unpack(0, &bytes).unwrap();
         assert_eq!((&row.tx, row.receipt.as_ref()), (&block.txs[0], receipt.map(|(it, _)| it)));
-        assert_eq!(row.bloom_of_logs, receipt.is_some_and(|(_, of_logs)| of_logs));
+        assert_eq!(row.marks.bloom_of_logs, receipt.is_some_and(|(_, of_logs)| of_logs));
     }
 
     let logs = receipt.logs.unwrap();
