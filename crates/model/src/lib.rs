@@ -8,6 +8,7 @@ pub mod bloom;
 pub mod chain;
 pub mod exchange_families;
 pub mod facts;
+pub mod hash_lanes;
 mod hex_text;
 pub mod marketplaces;
 mod panic_text;

@@ -10,7 +10,6 @@ mod blob_price;
 mod checks;
 mod header;
 mod header_hash;
-mod keccak_x8;
 mod made_in_tx;
 mod raw;
 mod receipt_encoding;

@@ -5,8 +5,7 @@ use alloy_rlp::Encodable;
 use alloy_trie::nodes::LeafNodeRef;
 use alloy_trie::root::{adjust_index_for_rlp, ordered_trie_root_encoded};
 use alloy_trie::{HashBuilder, Nibbles};
-
-use super::keccak_x8::keccak_all;
+use model::hash_lanes::keccak_all;
 
 /// A node shorter than a hash stands in its parent itself.
 const HASHED_FROM: usize = 32;

@@ -1,11 +1,11 @@
 //! Transaction hashes and the transactions root.
 
 use alloy_primitives::B256;
+use model::hash_lanes::keccak_all;
 use model::raw::Tx;
 use model::raw::tx_rlp::{encode_signed, hash_of};
 
 use super::checks::{Checks, Lie};
-use super::keccak_x8::keccak_all;
 use super::root::ordered_root;
 use super::sender::is_unsigned;
 

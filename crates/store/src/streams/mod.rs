@@ -9,6 +9,7 @@ mod call;
 mod claim;
 mod copied;
 mod delivery;
+mod digest_chain;
 mod face;
 mod stream_commit;
 mod stream_row;
@@ -20,6 +21,7 @@ pub(crate) use copied::{CopiedStream, ListedAttempt, StoredDelivery, StreamPart,
 pub use delivery::{
     Delivery, DeliveryKind, DeliveryMeta, DeliveryState, QueueState, RecordCounts, delivery_digest,
 };
+pub(crate) use digest_chain::chain_digests;
 pub(crate) use stream_commit::StreamCommit;
 pub use stream_commit::{KeptMatch, NewDelivery, NewMatch, QueuedDelivery, StreamChange};
 pub use stream_row::{StreamId, StreamRow, StreamTotals};

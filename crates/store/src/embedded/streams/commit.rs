@@ -1,6 +1,6 @@
 //! What streams matched, written with the cursor of the journal reader that matched it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use alloy_primitives::B256;
 use model::chain::ChainId;
@@ -16,7 +16,7 @@ use crate::embedded::engine::Durability;
 use crate::embedded::open::Store;
 use crate::streams::{
     Delivery, DeliveryKind, DeliveryMeta, NewDelivery, NewMatch, QueuedDelivery, StreamChange,
-    StreamCommit, StreamId,
+    StreamCommit, StreamId, chain_digests,
 };
 
 impl Store {
@@ -65,9 +65,15 @@ impl StreamBatch<'_> {
         let mut seqs = Vec::with_capacity(deliveries.len());
         for new in deliveries {
             let is_news = self.is_news(new.stream, &new.meta, &unconfirmed)?;
-            let queued = self.add_delivery(new, is_news)?;
+            // None where its stream is gone.
+            let queued = self.queue(new.stream)?.map(|row| row.add(new, is_news));
             seqs.push(queued.as_ref().map(|queued| queued.delivery.seq));
             made.extend(queued);
+        }
+        self.chain_digests(&mut made)?;
+        for QueuedDelivery { delivery, body, .. } in &made {
+            let packed = self.bodies.pack(body).to_vec();
+            self.put_delivery(delivery, packed);
         }
         self.change_matches(chain, keep, remove, &seqs)?;
         let table = self.view.tables.streams.clone();
@@ -102,17 +108,20 @@ impl StreamBatch<'_> {
         Ok(kept.hash != meta.hash || kept.first_seq.is_none())
     }
 
-    /// None where its stream is gone.
-    fn add_delivery(
-        &mut self,
-        new: NewDelivery,
-        is_news: bool,
-    ) -> Result<Option<QueuedDelivery>, Error> {
-        let Some(row) = self.queue(new.stream)? else { return Ok(None) };
-        let queued = row.add(new, is_news);
-        let packed = self.bodies.pack(&queued.body).to_vec();
-        self.put_delivery(&queued.delivery, packed);
-        Ok(Some(queued))
+    fn chain_digests(&mut self, made: &mut [QueuedDelivery]) -> Result<(), Error> {
+        let mut last = HashMap::new();
+        for QueuedDelivery { delivery, .. } in &*made {
+            if let Some(row) = self.queue(delivery.stream)? {
+                last.insert(delivery.stream, row.queue.last_digest);
+            }
+        }
+        chain_digests(made, &mut last);
+        for (stream, digest) in last {
+            if let Some(row) = self.queue(stream)? {
+                row.queue.last_digest = digest;
+            }
+        }
+        Ok(())
     }
 
     /// With its body, which is packed.

@@ -4,7 +4,7 @@ use alloy_primitives::B256;
 
 use crate::embedded::codec::{Packed, put_counted, put_varint, take_byte, take_text, take_varint};
 use crate::streams::{
-    Delivery, DeliveryState, NewDelivery, QueueState, QueuedDelivery, StreamTotals, delivery_digest,
+    Delivery, DeliveryState, NewDelivery, QueueState, QueuedDelivery, StreamTotals,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,13 +18,12 @@ pub struct QueueRow {
 }
 
 impl QueueRow {
-    /// Gives a delivery its number and its digest, and counts it.
+    /// Gives a delivery its number and counts it. Its digests are made with those of the whole commit (`chain_digests`).
     pub fn add(&mut self, new: NewDelivery, is_news: bool) -> QueuedDelivery {
         let NewDelivery { stream, meta, body } = new;
         let (seq, body_bytes) = (self.queue.last_seq + 1, body.len() as u64);
-        let previous_digest = self.queue.last_digest;
-        let digest = delivery_digest(previous_digest, seq, &body);
-        (self.queue.last_seq, self.queue.last_digest) = (seq, digest);
+        let (digest, previous_digest) = (B256::ZERO, B256::ZERO);
+        self.queue.last_seq = seq;
         self.queue.waiting += 1;
         self.queue.waiting_bytes += body_bytes;
         let (waiting, waiting_bytes) = (self.queue.waiting, self.queue.waiting_bytes);

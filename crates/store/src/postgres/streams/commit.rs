@@ -55,6 +55,7 @@ impl Store {
             seqs.push(queued.as_ref().map(|queued| queued.delivery.seq));
             made.extend(queued);
         }
+        queues.chain_digests(&mut made);
         let new = made.iter().map(|QueuedDelivery { delivery, body, .. }| DeliveryRow {
             delivery,
             failed: None,

@@ -10,7 +10,7 @@ use crate::postgres::chain_row::hash;
 use crate::postgres::connection::{Connection, Param};
 use crate::postgres::numbers::{sql, u64_at};
 use crate::postgres::store::Store;
-use crate::streams::{QueueState, StreamId, StreamTotals};
+use crate::streams::{QueueState, QueuedDelivery, StreamId, StreamTotals, chain_digests};
 
 macro_rules! columns {
     () => {
@@ -67,6 +67,18 @@ impl Queues {
     /// None where the stream is gone, or going.
     pub fn live(&mut self, stream: StreamId) -> Option<&mut QueueRow> {
         self.0.get_mut(&stream).filter(|row| !row.is_removed)
+    }
+
+    /// Of deliveries that were added to them.
+    pub fn chain_digests(&mut self, made: &mut [QueuedDelivery]) {
+        let of_row = |(stream, row): (&StreamId, &QueueRow)| (*stream, row.queue.last_digest);
+        let mut last = self.0.iter().map(of_row).collect();
+        chain_digests(made, &mut last);
+        for (stream, row) in &mut self.0 {
+            if let Some(digest) = last.get(stream) {
+                row.queue.last_digest = *digest;
+            }
+        }
     }
 
     /// As they are now.

@@ -1,0 +1,124 @@
+//! Digests of the deliveries of one commit. In a stream each follows from the one before; those of different streams
+//! are made side by side.
+
+use std::collections::HashMap;
+
+use alloy_primitives::B256;
+use model::hash_lanes::sha256_all;
+use ring::digest::{SHA256, digest};
+
+use super::{QueuedDelivery, StreamId, delivery_digest};
+
+/// So many are put together at once, so that large bodies do not take much memory twice.
+const SIDE_BY_SIDE: usize = 16;
+/// Larger ones are hashed where they lie.
+const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// `last` is the newest digest of each stream, before and after.
+pub(crate) fn chain_digests(made: &mut [QueuedDelivery], last: &mut HashMap<StreamId, B256>) {
+    for mut round in rounds(made) {
+        for QueuedDelivery { delivery, .. } in round.iter_mut().map(|queued| &mut **queued) {
+            delivery.previous_digest = last.get(&delivery.stream).copied().unwrap_or_default();
+        }
+        let is_large = |queued: &&mut QueuedDelivery| queued.body.len() > BODY_BYTES_MAX;
+        let (large, mut others): (Vec<_>, Vec<_>) = round.into_iter().partition(is_large);
+        for QueuedDelivery { delivery, body, .. } in large {
+            delivery.digest = delivery_digest(delivery.previous_digest, delivery.seq, body);
+            last.insert(delivery.stream, delivery.digest);
+        }
+        others.chunks_mut(SIDE_BY_SIDE).for_each(|some| make(some, last));
+    }
+}
+
+/// The first of each stream, then the second of each.
+fn rounds(made: &mut [QueuedDelivery]) -> Vec<Vec<&mut QueuedDelivery>> {
+    let mut rounds: Vec<Vec<_>> = Vec::new();
+    let mut known: HashMap<StreamId, usize> = HashMap::new();
+    for queued in made {
+        let count = known.entry(queued.delivery.stream).or_default();
+        match rounds.get_mut(*count) {
+            Some(round) => round.push(queued),
+            None => rounds.push(vec![queued]),
+        }
+        *count += 1;
+    }
+    rounds
+}
+
+/// No two are of one stream.
+fn make(deliveries: &mut [&mut QueuedDelivery], last: &mut HashMap<StreamId, B256>) {
+    let message = |queued: &&mut QueuedDelivery| {
+        let QueuedDelivery { delivery, body, .. } = queued;
+        [delivery.previous_digest.as_slice(), &delivery.seq.to_be_bytes(), body].concat()
+    };
+    let messages: Vec<Vec<u8>> = deliveries.iter().map(message).collect();
+    let alone = |message: &[u8]| B256::from_slice(digest(&SHA256, message).as_ref());
+    for (queued, digest) in deliveries.iter_mut().zip(sha256_all(&messages, alone)) {
+        queued.delivery.digest = digest;
+        last.insert(queued.delivery.stream, digest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use model::chain::ChainId;
+
+    use super::*;
+    use crate::streams::{Delivery, DeliveryKind, DeliveryMeta, DeliveryState, RecordCounts};
+
+    fn queued(stream: u8, seq: u64, bytes: usize) -> QueuedDelivery {
+        let meta = DeliveryMeta {
+            chain: ChainId(1),
+            number: seq,
+            hash: B256::ZERO,
+            kind: DeliveryKind::Confirmed,
+            part: (1, 1),
+            traces_missing: false,
+            amends: None,
+            counts: RecordCounts::default(),
+            created_ms: 0,
+        };
+        let delivery = Delivery {
+            stream: StreamId::repeat_byte(stream),
+            seq,
+            meta,
+            body_bytes: bytes as u64,
+            digest: B256::ZERO,
+            previous_digest: B256::ZERO,
+            state: DeliveryState::default(),
+        };
+        let body = Bytes::from(vec![stream ^ seq as u8; bytes]);
+        QueuedDelivery { delivery, body, waiting: 1, waiting_bytes: bytes as u64 }
+    }
+
+    #[test]
+    fn each_stream_has_the_chain_that_it_has_alone() {
+        // Streams of different lengths, mixed, some with bodies that are hashed where they lie.
+        let mut made = Vec::new();
+        for seq in 5..12 {
+            for stream in 0..40 {
+                if stream % 7 < seq as u8 {
+                    let bytes = if (stream, seq) == (3, 8) {
+                        BODY_BYTES_MAX + 1
+                    } else {
+                        40 * stream as usize
+                    };
+                    made.push(queued(stream, seq, bytes));
+                }
+            }
+        }
+        let before = |stream: StreamId| B256::repeat_byte(stream[0].wrapping_add(1));
+        let streams: Vec<StreamId> = made.iter().map(|queued| queued.delivery.stream).collect();
+        let mut last = streams.iter().map(|stream| (*stream, before(*stream))).collect();
+        chain_digests(&mut made, &mut last);
+        let mut expected: HashMap<StreamId, B256> = HashMap::new();
+        for QueuedDelivery { delivery, body, .. } in &made {
+            let previous = expected.entry(delivery.stream).or_insert(before(delivery.stream));
+            assert_eq!(delivery.previous_digest, *previous);
+            *previous = delivery_digest(*previous, delivery.seq, body);
+            assert_eq!(delivery.digest, *previous);
+        }
+        assert_eq!(last, expected);
+    }
+}
