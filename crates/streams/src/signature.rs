@@ -8,6 +8,8 @@ use std::fmt;
 use alloy_primitives::{B256, Keccak256};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use model::hash_lanes::{keccak_all, sha256_all};
+use ring::digest::{SHA256, digest};
 use ring::hmac::{Context, HMAC_SHA256, Key};
 
 const KEY_PREFIX: &str = "whsec_";
@@ -28,6 +30,11 @@ impl Secrets {
     fn previous_at(&self, now_ms: u64) -> Option<&str> {
         let previous = self.previous.as_ref().filter(|(_, until_ms)| now_ms < *until_ms);
         previous.map(|(secret, _)| secret.as_str())
+    }
+
+    /// Whether no other counts beside the current one.
+    pub fn only_at(&self, now_ms: u64) -> bool {
+        self.previous_at(now_ms).is_none()
     }
 
     /// One value has room for one signature, so the old secret stays until its time is over.
@@ -70,6 +77,52 @@ pub fn standard_signature(secret: &str, id: &str, timestamp_s: u64, body: &[u8])
     mac.update(format!(".{timestamp_s}.").as_bytes());
     mac.update(body);
     format!("v1,{}", BASE64.encode(mac.sign()))
+}
+
+/// A body that is signed with others.
+pub struct ToSign<'a> {
+    pub secret: &'a str,
+    pub id: &'a str,
+    pub body: &'a [u8],
+}
+
+/// For each what `x_signature` and `standard_signature` give, hashed side by side.
+pub fn sign_all(all: &[ToSign<'_>], timestamp_s: u64) -> Vec<(String, String)> {
+    let messages: Vec<_> = all.iter().map(|it| [it.body, it.secret.as_bytes()].concat()).collect();
+    let x_signatures = keccak_all(&messages).into_iter().map(|hash| format!("{hash:#x}"));
+    // HMAC: a hash of the key and the message, then one of the key and that hash.
+    let keys: Vec<[u8; HMAC_BLOCK]> = all.iter().map(|it| hmac_key(it.secret)).collect();
+    let inner = all.iter().zip(&keys).map(|(it, key)| {
+        let head = format!("{}.{timestamp_s}.", it.id);
+        [&key.map(|byte| byte ^ 0x36), head.as_bytes(), it.body].concat()
+    });
+    let inner = sha256_all(&inner.collect::<Vec<_>>(), sha256);
+    let outer = inner.iter().zip(&keys);
+    let outer = outer.map(|(hash, key)| [&key.map(|byte| byte ^ 0x5c), hash.as_slice()].concat());
+    let standard = sha256_all(&outer.collect::<Vec<_>>(), sha256);
+    let standard = standard.into_iter().map(|hash| format!("v1,{}", BASE64.encode(hash)));
+    x_signatures.zip(standard).collect()
+}
+
+const HMAC_BLOCK: usize = 64;
+
+fn hmac_key(secret: &str) -> [u8; HMAC_BLOCK] {
+    let hashed;
+    let bytes = if secret.len() <= HMAC_BLOCK {
+        secret.as_bytes()
+    } else {
+        hashed = sha256(secret.as_bytes());
+        hashed.as_slice()
+    };
+    let mut key = [0; HMAC_BLOCK];
+    for (to, from) in key.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    key
+}
+
+fn sha256(message: &[u8]) -> B256 {
+    B256::from_slice(digest(&SHA256, message).as_ref())
 }
 
 /// The secret as libraries of Standard Webhooks want it.
@@ -119,6 +172,26 @@ mod tests {
         assert!(
             mac.verify_slice(&BASE64.decode(ours.strip_prefix("v1,").unwrap()).unwrap()).is_ok()
         );
+    }
+
+    #[test]
+    fn many_are_signed_as_each_is_alone() {
+        let secrets: Vec<String> = [0, 1, 20, 63, 64, 65, 200].map(|n| "s3".repeat(n)).into();
+        let bodies: Vec<Vec<u8>> = (0..20).map(|n| BODY.repeat(n)).collect();
+        let ids: Vec<String> = (0..20).map(|n| format!("id-{n}")).collect();
+        let all: Vec<ToSign<'_>> = (0..20)
+            .map(|n| ToSign { secret: &secrets[n % secrets.len()], id: &ids[n], body: &bodies[n] })
+            .collect();
+        for few in [0, 1, 2, 3, 9, 20] {
+            let expected: Vec<_> = all[..few]
+                .iter()
+                .map(|it| {
+                    let standard = standard_signature(it.secret, it.id, 1_700_000_000, it.body);
+                    (x_signature(it.body, it.secret), standard)
+                })
+                .collect();
+            assert_eq!(sign_all(&all[..few], 1_700_000_000), expected);
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::limits::Place;
 use super::post::Post;
 use super::schedule::{Outcome, Step, state_after};
 use super::shared::{Shared, lock};
+use super::signed::Signed;
 use super::success_rate::{is_good, rate_after};
 use crate::clock::now_ms;
 use crate::payload::with_retries;
@@ -36,8 +37,17 @@ pub(super) struct Attempt<'a> {
     pub delivery: &'a Delivery,
     /// Where it is at hand; else it is read from the store.
     pub body: Option<Bytes>,
+    /// Where it was signed with others a moment ago.
+    pub signed: Option<Signed>,
     pub queue_size: u64,
     pub reason: Reason,
+}
+
+impl<'a> Attempt<'a> {
+    /// Of a body that is in the store.
+    pub fn new(delivery: &'a Delivery, queue_size: u64, reason: Reason) -> Self {
+        Attempt { delivery, body: None, signed: None, queue_size, reason }
+    }
 }
 
 impl Shared {
@@ -89,10 +99,13 @@ impl Shared {
         };
         let retries = delivery.state.attempts;
         let body = if retries == 0 { body } else { with_retries(&body, retries) };
+        let now_ms = now_ms();
+        let signed = attempt.signed.as_ref().filter(|_| retries == 0);
         let said = Said {
             id: &delivery_id(delivery.stream, delivery.seq),
             body: &body,
-            now_ms: now_ms(),
+            now_ms,
+            signed: signed.filter(|signed| signed.counts(&target.secrets, now_ms)),
             queue_size: attempt.queue_size,
             delivery: Some(delivery),
         };

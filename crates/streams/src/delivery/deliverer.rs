@@ -21,6 +21,7 @@ use super::post::{Post, Poster};
 use super::running::Running;
 use super::schedule::Outcome;
 use super::shared::{Lane, Shared, lock};
+use super::to_lanes::ToLanes;
 use super::writer::AttemptWriter;
 use super::{claims, first_attempts, queue_metrics, retries};
 use crate::clock::now_ms;
@@ -34,6 +35,7 @@ const STORE_RESULTS_MAX: Duration = Duration::from_secs(5);
 
 pub struct Deliverer {
     shared: Arc<Shared>,
+    to_lanes: ToLanes,
 }
 
 impl Deliverer {
@@ -82,7 +84,8 @@ impl Deliverer {
         claims::start(&shared);
         tokio::spawn(retries::keep(shared.clone()));
         tokio::spawn(queue_metrics::keep(shared.clone()));
-        Ok(Arc::new(Deliverer { shared }))
+        let to_lanes = ToLanes::start(shared.clone());
+        Ok(Arc::new(Deliverer { shared, to_lanes }))
     }
 
     /// What of sending does not get on, and is tried again.
@@ -93,31 +96,17 @@ impl Deliverer {
     /// The stream has something new to send, or is to be sent again.
     pub fn wake(&self, id: StreamId) {
         first_attempts::wake(&self.shared, id);
-        if lock(&self.shared.held).contains(&id) {
-            self.shared.retry_wake.notify_one();
-        }
     }
 
     /// The same for deliveries that were stored just now, in the order of their numbers.
     pub fn hand_over(&self, queued: Vec<QueuedDelivery>) {
-        let mut streams = Vec::new();
-        let has_others = self.shared.store.is_shared();
-        for queued in queued {
-            let (stream, seq) = (queued.delivery.stream, queued.delivery.seq);
-            let mut lanes = lock(&self.shared.lanes);
-            // What no sender is at, all senders are told of by the store: whoever is free takes it.
-            let is_new = has_others && !lanes.get(&stream).is_some_and(Lane::is_ours);
-            if is_new {
-                continue;
-            }
-            streams.push(stream);
-            let lane = lanes.entry(stream).or_default();
-            lane.last_seq = lane.last_seq.max(Some(seq));
-            lane.handed_over.extend(self.shared.hand_over.take(queued));
-        }
-        streams.sort_unstable();
-        streams.dedup();
-        streams.into_iter().for_each(|stream| self.wake(stream));
+        let shared = &self.shared;
+        let has_others = shared.store.is_shared();
+        // What no sender is at, all senders are told of by the store: whoever is free takes it.
+        let is_ours =
+            |stream| !has_others || lock(&shared.lanes).get(&stream).is_some_and(Lane::is_ours);
+        let queued = queued.into_iter().filter(|queued| is_ours(queued.delivery.stream));
+        self.to_lanes.put(queued.map(|queued| shared.hand_over.take(queued)));
     }
 
     /// Whether a receiver is there and takes what is sent to it: any 2xx will do. Says why not.
@@ -162,8 +151,7 @@ impl Deliverer {
             return Err(DeliveryError::NoDelivery);
         }
         let queue_size = shared.store.stream_queue(id).await?.waiting;
-        let attempt =
-            Attempt { delivery: &delivery, body: None, queue_size, reason: Reason::Asked };
+        let attempt = Attempt::new(&delivery, queue_size, Reason::Asked);
         let record = shared.attempt(attempt).await.ok_or(DeliveryError::Stopping)?;
         let is_taken = record.log.as_ref().is_some_and(|log| log.error.is_none());
         shared.writer.put(record, ticket).await;
@@ -201,7 +189,14 @@ impl Deliverer {
         let place = shared.limits.place(&host, body.len() as u64);
         let _place = shared.unless_stopping(place).await??;
         let id = random_id();
-        let said = Said { id: &id, body: &body, now_ms: now_ms(), queue_size, delivery: None };
+        let said = Said {
+            id: &id,
+            body: &body,
+            now_ms: now_ms(),
+            signed: None,
+            queue_size,
+            delivery: None,
+        };
         let headers = headers(target, &said);
         Some(shared.post(Post { url, headers, body, timeout }).await)
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use store::{Delivery, StreamId};
 
 use super::attempt::{Attempt, Reason};
@@ -23,6 +22,9 @@ const TICKET_PAUSE: Duration = Duration::from_millis(10);
 pub(super) fn wake(shared: &Arc<Shared>, stream: StreamId) {
     if shared.is_stopping() {
         return;
+    }
+    if lock(&shared.held).contains(&stream) {
+        shared.retry_wake.notify_one();
     }
     {
         let mut lanes = lock(&shared.lanes);
@@ -107,9 +109,13 @@ impl LaneRun {
         if self.is_sending() && !self.is_all_sent() && !self.shared.is_ours(self.stream).await? {
             return Ok(Next::Wait);
         }
-        while let Some(HandedOver { delivery, body, waiting, .. }) = self.handed_over() {
-            if !self.may_send().await? || !self.first_attempt(&delivery, waiting, Some(body)).await
-            {
+        while let Some(handed) = self.handed_over() {
+            let attempt = Attempt {
+                body: Some(handed.body),
+                signed: handed.signed,
+                ..Attempt::new(&handed.delivery, handed.waiting, Reason::Due)
+            };
+            if !self.may_send().await? || !self.first_attempt(attempt).await {
                 return Ok(Next::Wait);
             }
         }
@@ -119,7 +125,8 @@ impl LaneRun {
         let (deliveries, waiting) = self.read().await?;
         for (sent, delivery) in deliveries.iter().enumerate() {
             let queue_size = waiting.saturating_sub(sent as u64);
-            if !self.may_send().await? || !self.first_attempt(delivery, queue_size, None).await {
+            let attempt = Attempt::new(delivery, queue_size, Reason::Due);
+            if !self.may_send().await? || !self.first_attempt(attempt).await {
                 return Ok(Next::Wait);
             }
         }
@@ -163,19 +170,13 @@ impl LaneRun {
     }
 
     /// False where it could not be made.
-    async fn first_attempt(
-        &self,
-        delivery: &Delivery,
-        queue_size: u64,
-        body: Option<Bytes>,
-    ) -> bool {
-        let shared = &self.shared;
+    async fn first_attempt(&self, attempt: Attempt<'_>) -> bool {
+        let (shared, delivery) = (&self.shared, attempt.delivery);
         let is_first = delivery.state.attempts == 0 && !delivery.state.is_final();
         if is_first {
             let Some(ticket) = self.ticket(delivery.seq).await else {
                 return false;
             };
-            let attempt = Attempt { delivery, body, queue_size, reason: Reason::Due };
             let Some(record) = shared.attempt(attempt).await else {
                 return false;
             };

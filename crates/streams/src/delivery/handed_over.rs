@@ -5,8 +5,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Delivery, QueuedDelivery};
+use store::{Delivery, QueuedDelivery, StreamId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::signed::Signed;
 
 /// Bodies of all streams that wait here.
 const KIB_MAX: usize = 16 << 10;
@@ -20,7 +22,16 @@ pub(super) struct HandedOver {
     pub body: Bytes,
     /// Deliveries of its stream that wait, this one included.
     pub waiting: u64,
+    pub signed: Option<Signed>,
     _room: OwnedSemaphorePermit,
+}
+
+/// A delivery that was stored a moment ago.
+pub(super) struct Stored {
+    pub stream: StreamId,
+    pub seq: u64,
+    /// None where there was no room.
+    pub handed_over: Option<HandedOver>,
 }
 
 impl Default for HandOver {
@@ -30,12 +41,14 @@ impl Default for HandOver {
 }
 
 impl HandOver {
-    /// None where there is no room.
-    pub fn take(&self, queued: QueuedDelivery) -> Option<HandedOver> {
+    pub fn take(&self, queued: QueuedDelivery) -> Stored {
         let QueuedDelivery { delivery, body, waiting, .. } = queued;
-        let kib = u32::try_from(body.len().div_ceil(1024)).ok()?.max(1);
-        let room = self.kib.clone().try_acquire_many_owned(kib).ok()?;
-        Some(HandedOver { delivery, body, waiting, _room: room })
+        let (stream, seq) = (delivery.stream, delivery.seq);
+        let kib = u32::try_from(body.len().div_ceil(1024)).ok().map(|kib| kib.max(1));
+        let room = kib.and_then(|kib| self.kib.clone().try_acquire_many_owned(kib).ok());
+        let handed_over =
+            room.map(|room| HandedOver { delivery, body, waiting, signed: None, _room: room });
+        Stored { stream, seq, handed_over }
     }
 }
 
@@ -49,42 +62,18 @@ pub(super) fn next_of(waiting: &mut VecDeque<HandedOver>, next_seq: u64) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use alloy_primitives::B256;
-    use model::chain::ChainId;
-    use store::{DeliveryKind, DeliveryMeta, DeliveryState, RecordCounts, StreamId};
-
     use super::*;
+    use crate::delivery::test_delivery::queued;
 
-    fn queued(seq: u64, bytes: usize) -> QueuedDelivery {
-        let meta = DeliveryMeta {
-            chain: ChainId(1),
-            number: seq,
-            hash: B256::ZERO,
-            kind: DeliveryKind::Confirmed,
-            part: (1, 1),
-            traces_missing: false,
-            amends: None,
-            counts: RecordCounts::default(),
-            created_ms: 0,
-        };
-        let delivery = Delivery {
-            stream: StreamId::repeat_byte(1),
-            seq,
-            meta,
-            body_bytes: bytes as u64,
-            digest: B256::ZERO,
-            previous_digest: B256::ZERO,
-            state: DeliveryState::default(),
-        };
-        let body = vec![b' '; bytes].into();
-        QueuedDelivery { delivery, body, waiting: 1, waiting_bytes: bytes as u64 }
+    fn take(all: &HandOver, seq: u64, bytes: usize) -> Option<HandedOver> {
+        all.take(queued(1, seq, bytes)).handed_over
     }
 
     #[test]
     fn what_was_sent_is_passed_over_and_nothing_is_sent_before_its_turn() {
         let all = HandOver::default();
         let mut waiting: VecDeque<_> =
-            [3, 4, 6].into_iter().filter_map(|seq| all.take(queued(seq, 10))).collect();
+            [3, 4, 6].into_iter().filter_map(|seq| take(&all, seq, 10)).collect();
         let seq_of = |next: Option<HandedOver>| next.map(|it| it.delivery.seq);
         assert_eq!(seq_of(next_of(&mut waiting, 2)), None, "the second is in the store");
         assert_eq!(seq_of(next_of(&mut waiting, 4)), Some(4));
@@ -96,13 +85,13 @@ mod tests {
     #[test]
     fn there_is_room_for_so_many_bytes_and_again_when_they_are_gone() {
         let all = HandOver::default();
-        let most = all.take(queued(1, (KIB_MAX - 1) << 10)).unwrap();
-        let last = all.take(queued(2, 1)).unwrap();
-        assert!(all.take(queued(3, 1)).is_none());
+        let most = take(&all, 1, (KIB_MAX - 1) << 10).unwrap();
+        let last = take(&all, 2, 1).unwrap();
+        assert!(take(&all, 3, 1).is_none());
         drop(last);
-        assert!(all.take(queued(3, 1)).is_some());
-        assert!(all.take(queued(4, 2048)).is_none());
+        assert!(take(&all, 3, 1).is_some());
+        assert!(take(&all, 4, 2048).is_none());
         drop(most);
-        assert!(all.take(queued(4, 2048)).is_some());
+        assert!(take(&all, 4, 2048).is_some());
     }
 }

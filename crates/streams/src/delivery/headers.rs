@@ -4,6 +4,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use store::{Delivery, DeliveryKind};
 
 use super::directory::TargetInfo;
+use super::signed::Signed;
 
 /// One request to a receiver.
 pub(super) struct Said<'a> {
@@ -11,6 +12,8 @@ pub(super) struct Said<'a> {
     pub id: &'a str,
     pub body: &'a [u8],
     pub now_ms: u64,
+    /// Where it was signed a moment ago.
+    pub signed: Option<&'a Signed>,
     pub queue_size: u64,
     /// None for what has no number: test calls, blocks that somebody asked for.
     pub delivery: Option<&'a Delivery>,
@@ -25,10 +28,19 @@ pub(super) fn headers(target: &TargetInfo, said: &Said<'_>) -> HeaderMap {
             map.insert(HeaderName::from_static(name), value);
         }
     };
-    put("x-signature", &target.secrets.x_signature(said.body, said.now_ms));
-    put("webhook-id", said.id);
-    put("webhook-timestamp", &(said.now_ms / 1000).to_string());
-    put("webhook-signature", &target.secrets.webhook_signature(said.id, said.now_ms, said.body));
+    let mut put_signed = |at_ms: u64, x_signature: &str, webhook_signature: &str| {
+        put("x-signature", x_signature);
+        put("webhook-id", said.id);
+        put("webhook-timestamp", &(at_ms / 1000).to_string());
+        put("webhook-signature", webhook_signature);
+    };
+    if let Some(signed) = said.signed {
+        put_signed(signed.at_ms, &signed.x_signature, &signed.webhook_signature);
+    } else {
+        let (secrets, now_ms) = (&target.secrets, said.now_ms);
+        let standard = secrets.webhook_signature(said.id, now_ms, said.body);
+        put_signed(now_ms, &secrets.x_signature(said.body, now_ms), &standard);
+    }
     put("x-region", &target.region);
     put("x-queue-size", &said.queue_size.to_string());
     put("x-records-charged", &said.delivery.map_or(0, records_charged).to_string());
@@ -104,7 +116,14 @@ mod tests {
         };
         headers(
             &target,
-            &Said { id: "the-id", body: b"{}", now_ms: 1_999, queue_size: 3, delivery },
+            &Said {
+                id: "the-id",
+                body: b"{}",
+                now_ms: 1_999,
+                signed: None,
+                queue_size: 3,
+                delivery,
+            },
         )
     }
 

@@ -22,7 +22,11 @@ mod retries;
 mod running;
 mod schedule;
 mod shared;
+mod signed;
 mod success_rate;
+#[cfg(test)]
+mod test_delivery;
+mod to_lanes;
 mod writer;
 
 pub use config::DeliveryConfig;

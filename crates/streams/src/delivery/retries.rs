@@ -128,6 +128,6 @@ async fn attempt(
         return Ok(None);
     };
     let queue_size = shared.store.stream_queue(stream).await?.waiting;
-    let attempt = Attempt { delivery: &delivery, body: None, queue_size, reason: Reason::Due };
+    let attempt = Attempt::new(&delivery, queue_size, Reason::Due);
     Ok(shared.attempt(attempt).await)
 }
