@@ -1,6 +1,6 @@
 //! Plain HTTP/1.1: requests as nearly all clients send them, read and answered without the HTTP library.
 //!
-//! A request that is answered from memory takes a few microseconds, and the library's own work would be most of it
+//! A request that is answered from memory takes a few microseconds, of which the library's own work is a good part
 //! (docs/adr/0021). What counts as plain is narrow (`head`): one known method, a body of known length that is all there,
 //! nothing to negotiate. At the first request that is anything else the connection goes to the library, with all that was
 //! read of it, and stays there.
