@@ -194,6 +194,8 @@ struct Group {
     parts: Bytes,
 }
 
+type Part<'a> = (BlockRef, &'a mut TxPacker, &'a [u8]);
+
 impl<'a> TxReader<'a> {
     /// Has a transaction with its logs, and with its frames if they are wanted, in memory if that takes no waiting for the
     /// disk, and says whether it is there.
@@ -250,11 +252,8 @@ impl<'a> TxReader<'a> {
         index: u32,
         found: &mut Vec<StoredTx>,
     ) -> Result<bool, Error> {
-        let Some(Group { block, packer, parts, .. }) = self.group(number, index)? else {
-            return Ok(false);
-        };
-        let Some(part) = groups::part_of(parts, index) else { return Ok(false) };
-        let (block, tx, receipt) = (*block, Tx::default(), None);
+        let Some((block, packer, part)) = self.part(number, index)? else { return Ok(false) };
+        let (tx, receipt) = (Tx::default(), None);
         found.push(StoredTx { block, index, tx, receipt, frames: None });
         if let Some(StoredTx { tx, receipt, .. }) = found.last_mut() {
             packer.unpack_to((index, part), tx, receipt).ok_or(BROKEN_TXS)?;
@@ -304,15 +303,12 @@ impl<'a> TxReader<'a> {
     }
 
     fn row(&mut self, number: u64, index: u32) -> Result<Option<TxRow>, Error> {
-        let Some(Group { packer, parts, .. }) = self.group(number, index)? else {
-            return Ok(None);
-        };
-        let Some(part) = groups::part_of(parts, index) else { return Ok(None) };
+        let Some((_, packer, part)) = self.part(number, index)? else { return Ok(None) };
         packer.unpack(index, part).map(Some).ok_or(BROKEN_TXS)
     }
 
-    /// The one that a transaction is in.
-    fn group(&mut self, number: u64, index: u32) -> Result<Option<&mut Group>, Error> {
+    /// A transaction as it lies in its group, with its block and what unpacks it.
+    fn part(&mut self, number: u64, index: u32) -> Result<Option<Part<'_>>, Error> {
         let place = (number, groups::of(index));
         if self.group.as_ref().is_none_or(|group| group.place != place) {
             let Some(body) = self.body(number)? else { return Ok(None) };
@@ -322,6 +318,7 @@ impl<'a> TxReader<'a> {
             let (packer, parts) = (TxPacker::new(&block, self.chain), row.slice_ref(rest));
             self.group = Some(Group { place, block, packer, parts });
         }
-        Ok(self.group.as_mut())
+        let Some(Group { block, packer, parts, .. }) = &mut self.group else { return Ok(None) };
+        Ok(groups::part_of(parts, index).map(|part| (*block, packer, part)))
     }
 }
