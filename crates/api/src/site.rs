@@ -12,7 +12,7 @@ use http_body::Body as HttpBody;
 use tower::Service;
 
 use crate::app::App;
-use crate::hosts::node_rpc;
+use crate::hosts::node_rpc::{self, CallPath};
 use crate::request_id;
 use crate::router::{Hosts, router};
 use crate::serve::SocketPlace;
@@ -29,14 +29,24 @@ impl Site {
         Site { rpc: hosts.rpc.then(|| app.clone()), router: router(app, hosts) }
     }
 
-    pub async fn answer<B>(&mut self, mut request: Request<B>, socket: &SocketPlace) -> Response
+    /// Which chain is called and with which key, where that goes past the router. What is not sure is left to the router.
+    pub fn call_of<B>(&self, request: &Request<B>) -> Option<CallPath> {
+        let app = self.rpc.as_ref().filter(|_| request.method() == Method::POST)?;
+        CallPath::read(app, request.uri().path())
+    }
+
+    /// `call`: what `call_of` said of it.
+    pub async fn answer<B>(
+        &mut self,
+        mut request: Request<B>,
+        call: Option<CallPath>,
+        socket: &SocketPlace,
+    ) -> Response
     where
         B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<axum::BoxError>,
     {
-        if let Some(app) = &self.rpc
-            && let Some(call) = call_of(app, &request)
-        {
+        if let (Some(app), Some(call)) = (&self.rpc, call) {
             let handler = |request| node_rpc::direct(app, call, request);
             return request_id::watched(app, node_rpc::ROUTE, request, handler).await;
         }
@@ -50,11 +60,4 @@ impl From<Router> for Site {
     fn from(router: Router) -> Self {
         Site { router, rpc: None }
     }
-}
-
-/// Which chain is called and with which key, where the router would have it answered by `node_rpc`. What is not sure is
-/// left to the router.
-fn call_of<B>(app: &App, request: &Request<B>) -> Option<node_rpc::CallPath> {
-    let is_post = request.method() == Method::POST;
-    is_post.then(|| node_rpc::CallPath::read(app, request.uri().path())).flatten()
 }

@@ -104,10 +104,10 @@ struct Envelope<'a> {
 }
 
 pub fn read(body: &[u8], batch_max: usize) -> Result<Body<'_>, Failure> {
-    // A call that is right is read once.
+    // A call that is right is read once. As text, so that none of its parts is looked at again for being one.
     if body.first() == Some(&b'{')
-        && let Ok(envelope) = serde_json::from_slice::<Envelope>(body)
         && let Ok(text) = std::str::from_utf8(body)
+        && let Ok(envelope) = serde_json::from_str::<Envelope>(text)
     {
         return Ok(Body::One(envelope.item(text)));
     }

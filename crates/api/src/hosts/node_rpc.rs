@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{self, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{self, HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use gateway::{Answer, RequestScope};
@@ -21,6 +22,8 @@ use crate::params::{Path, check_json_type, whole_body};
 pub const ANSWERED_FROM: HeaderName = HeaderName::from_static("x-answered-from");
 
 pub const ROUTE: &str = "/{chain}/{key}";
+
+const ANSWER_HEADERS: usize = 12;
 
 /// The key comes first: whoever has none learns nothing, not even which chains there are.
 pub async fn node_rpc(
@@ -98,7 +101,7 @@ where
             let requests = requests.permitted(|method| owner.methods.permits(method));
             let answer = app.parts.gateway.answer_in_scope(chain, requests, &scope).await;
             let response = match answer.map(Answer::into_vec) {
-                Some(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+                Some(text) => json(text),
                 // A notification: JSON-RPC wants silence.
                 None => StatusCode::NO_CONTENT.into_response(),
             };
@@ -106,6 +109,15 @@ where
         }
     };
     Ok(weighed(response, units))
+}
+
+/// Made at once with room for all headers that an answer of ours has.
+fn json(text: Vec<u8>) -> Response {
+    let mut headers = HeaderMap::with_capacity(ANSWER_HEADERS);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let mut response = Response::new(Body::from(text));
+    *response.headers_mut() = headers;
+    response
 }
 
 /// The answer says so, too; balancers and clients look at the status.

@@ -1,6 +1,7 @@
 //! The keys a running server knows.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, RwLock};
 
 use store::{ApiKey, MethodRules, Role, Shared, Store};
@@ -29,9 +30,21 @@ pub struct KeyRing {
     /// From the configuration, beside those of the store.
     bootstrap: Option<ApiKey>,
     default_units: u32,
-    known: RwLock<HashMap<[u8; 32], Arc<Owner>>>,
+    known: RwLock<KnownKeys>,
+    /// Of this process, and told to nobody.
+    fingerprints: [RandomState; 2],
     changed: watch::Sender<u64>,
 }
+
+#[derive(Default)]
+struct KnownKeys {
+    by_hash: HashMap<[u8; 32], Arc<Owner>>,
+    /// Those that were checked by their hash before: it is most of what checking costs.
+    checked: HashMap<Fingerprint, Arc<Owner>>,
+}
+
+/// Of a key: 128 bits that nobody can aim at, since they depend on random numbers of this process.
+type Fingerprint = [u64; 2];
 
 impl KeyRing {
     /// The key of the configuration is an admin's: who writes the configuration runs the server.
@@ -56,6 +69,7 @@ impl KeyRing {
             bootstrap,
             default_units,
             known: RwLock::default(),
+            fingerprints: Default::default(),
             changed: watch::Sender::new(0),
         };
         ring.reload().await?;
@@ -63,7 +77,7 @@ impl KeyRing {
     }
 
     pub fn is_empty(&self) -> bool {
-        lock::read(&self.known).is_empty()
+        lock::read(&self.known).by_hash.is_empty()
     }
 
     pub async fn list(&self) -> Result<Vec<ApiKey>, store::Error> {
@@ -87,7 +101,7 @@ impl KeyRing {
     async fn reload(&self) -> Result<(), store::Error> {
         let rows = self.store.api_keys().await?;
         let mut known = lock::write(&self.known);
-        let old = std::mem::take(&mut *known);
+        let old = std::mem::take(&mut *known).by_hash;
         for row in rows.iter().chain(&self.bootstrap) {
             let units = row.units_per_second.unwrap_or(self.default_units);
             // A key that did not change keeps its bucket: a new neighbour refills nobody's.
@@ -102,7 +116,7 @@ impl KeyRing {
                 let (id, name) = (row.id.clone(), row.name.clone());
                 Arc::new(Owner { id, name, tenant, role: row.role, throttle, methods })
             });
-            known.insert(row.hash, owner);
+            known.by_hash.insert(row.hash, owner);
         }
         drop(known);
         self.changed.send_modify(|times| *times += 1);
@@ -127,7 +141,7 @@ impl KeyRing {
 
     /// The owner of a key that was checked before; none where it was revoked since.
     pub fn owner_of(&self, key_hash: &[u8; 32]) -> Option<Arc<Owner>> {
-        lock::read(&self.known).get(key_hash).cloned()
+        lock::read(&self.known).by_hash.get(key_hash).cloned()
     }
 
     /// What a key has used since the process started.
@@ -137,14 +151,34 @@ impl KeyRing {
 
     /// A missing key costs the same work as a wrong one.
     pub fn check(&self, key: Option<&[u8]>) -> Result<Arc<Owner>, ApiError> {
+        let fingerprint = key.map(|key| self.fingerprint(key));
+        if let Some(fingerprint) = &fingerprint
+            && let Some(owner) = lock::read(&self.known).checked.get(fingerprint)
+        {
+            return Ok(owner.clone());
+        }
         let presented = hash(key.unwrap_or_default());
-        let known = lock::read(&self.known);
-        let found = known.get_key_value(&presented);
-        let owner = found.filter(|(hash, _)| bool::from(hash.ct_eq(&presented)));
-        match (key, owner) {
+        let found = {
+            let known = lock::read(&self.known);
+            let found = known.by_hash.get_key_value(&presented);
+            let found = found.filter(|(hash, _)| bool::from(hash.ct_eq(&presented)));
+            found.map(|(_, owner)| owner.clone())
+        };
+        match (fingerprint, found) {
             (None, _) => Err(ApiError::KeyMissing),
             (Some(_), None) => Err(ApiError::KeyWrong),
-            (Some(_), Some((_, owner))) => Ok(owner.clone()),
+            (Some(fingerprint), Some(owner)) => {
+                let mut known = lock::write(&self.known);
+                // Not one that was revoked meanwhile.
+                if known.by_hash.get(&presented).is_some_and(|it| Arc::ptr_eq(it, &owner)) {
+                    known.checked.insert(fingerprint, owner.clone());
+                }
+                Ok(owner)
+            }
         }
+    }
+
+    fn fingerprint(&self, key: &[u8]) -> Fingerprint {
+        self.fingerprints.each_ref().map(|state| state.hash_one(key))
     }
 }

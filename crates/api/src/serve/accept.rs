@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::Stage;
+use super::call_threads::CallThreads;
 use super::connections::{Connections, Shed};
 use super::one_connection::OneConnection;
 use super::refused_head::refusal;
@@ -40,6 +41,7 @@ pub struct Acceptor {
     header_bytes_max: usize,
     /// Of refusals that the site does not see; each with its end of line.
     refusal_headers: Arc<str>,
+    call_threads: Arc<CallThreads>,
 }
 
 impl Acceptor {
@@ -50,8 +52,16 @@ impl Acceptor {
         listen: &ListenConfig,
     ) -> Self {
         let ListenConfig { h2_streams_max, header_bytes_max, .. } = *listen;
-        let refusal_headers = Arc::default();
-        Acceptor { listener, site, connections, h2_streams_max, header_bytes_max, refusal_headers }
+        let (refusal_headers, call_threads) = (Arc::default(), Arc::default());
+        Acceptor {
+            listener,
+            site,
+            connections,
+            h2_streams_max,
+            header_bytes_max,
+            refusal_headers,
+            call_threads,
+        }
     }
 
     /// Pages in browsers may read refusals, too.
@@ -81,7 +91,8 @@ impl Acceptor {
             match self.connections.admit(peer) {
                 Ok(place) => {
                     let (site, refusal_headers) = (self.site.clone(), self.refusal_headers.clone());
-                    let one = OneConnection { stream, place, site, refusal_headers };
+                    let call_threads = self.call_threads.clone();
+                    let one = OneConnection { stream, place, site, refusal_headers, call_threads };
                     tasks.spawn(one.serve(builder.clone(), stage.clone()));
                 }
                 Err(shed) => self.shed(&stream, shed, &mut shedding),

@@ -5,6 +5,7 @@
 mod accept;
 mod activity;
 mod answer_body;
+mod call_threads;
 mod connections;
 mod one_connection;
 mod plain;

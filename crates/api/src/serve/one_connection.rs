@@ -20,13 +20,15 @@ use tokio::time::Instant;
 
 use super::Stage;
 use super::answer_body::{AnswerBody, RequestPlace};
+use super::call_threads::CallThreads;
 use super::connections::{Connection, Place};
-use super::plain;
+use super::plain::{self, Left, Serves};
 use super::socket_place::SocketPlace;
 use super::stream::{Stream, Watched};
 use crate::answer_headers::{self, AnswerDate};
 use crate::client_address::forwarded;
 use crate::error::ApiError;
+use crate::hosts::node_rpc::CallPath;
 use crate::request_id;
 use crate::site::Site;
 
@@ -39,19 +41,20 @@ pub struct OneConnection {
     pub place: Place,
     pub site: Site,
     pub refusal_headers: Arc<str>,
+    pub call_threads: Arc<CallThreads>,
 }
 
 impl OneConnection {
     /// Ends with the connection. Its place is given back after the socket is closed, not before.
     pub async fn serve(self, builder: Builder<TokioExecutor>, mut stage: watch::Receiver<Stage>) {
-        let OneConnection { stream, place, site, refusal_headers } = self;
+        let OneConnection { stream, place, site, refusal_headers, call_threads } = self;
         let place = Arc::new(place);
         let connection = place.connection.clone();
         let io = Watched::new(stream, connection.clone(), refusal_headers);
         let socket = Arc::new(SocketPlace::new(place.clone(), stage.clone()));
         let mut answering = Answering { site, socket, place };
-        let is_ending = AtomicBool::new(false);
-        let plain = plain::converse(io, &mut answering, &is_ending);
+        let is_ending = Arc::new(AtomicBool::new(false));
+        let plain = converse(io, &mut answering, &is_ending, &call_threads);
         let end = |_: Pin<&mut _>| is_ending.store(true, Ordering::Relaxed);
         let Some(Some(io)) = until_told(pin!(plain), end, &connection, &mut stage).await else {
             return;
@@ -59,13 +62,61 @@ impl OneConnection {
         let service = service_fn(move |request: Request<Incoming>| {
             let mut answering = answering.clone();
             async move {
-                let (response, place) = answering.answer(request).await;
+                let call = answering.call_of(&request);
+                let (response, place) = answering.answer(request, call).await;
                 Ok::<_, Infallible>(response.map(|body| AnswerBody::new(body, place)))
             }
         });
         let http = builder.serve_connection_with_upgrades(TokioIo::new(io), service);
         let end = |http: Pin<&mut UpgradeableConnection<_, _, _>>| http.graceful_shutdown();
         until_told(pin!(http), end, &connection, &mut stage).await;
+    }
+}
+
+/// Plain requests, from the first call of the node RPC on by a thread for calls. Gives the socket back where another kind
+/// of request comes.
+async fn converse(
+    io: Watched,
+    answering: &mut Answering,
+    is_ending: &Arc<AtomicBool>,
+    call_threads: &CallThreads,
+) -> Option<Watched> {
+    let mut left = plain::converse(io, answering, is_ending, Serves::UntilCall).await;
+    if let Left::Call(io) = left {
+        left = converse_there(io, answering, is_ending, call_threads).await;
+    }
+    // Whoever calls and asks for other things, too, stays here.
+    if let Left::Call(io) | Left::Other(io) = left {
+        left = plain::converse(io, answering, is_ending, Serves::All).await;
+    }
+    match left {
+        Left::Nothing => None,
+        Left::Call(io) | Left::Other(io) => Some(io),
+    }
+}
+
+/// Calls, answered on a thread for them for as long as nothing else comes.
+async fn converse_there(
+    mut io: Watched,
+    answering: &Answering,
+    is_ending: &Arc<AtomicBool>,
+    call_threads: &CallThreads,
+) -> Left {
+    let Some(unwatched) = io.unwatch() else { return Left::Call(io) };
+    let (mut answering, is_ending) = (answering.clone(), is_ending.clone());
+    let there = async move {
+        io.watch(unwatched.ok()?).ok()?;
+        let left = plain::converse(io, &mut answering, &is_ending, Serves::Calls).await;
+        let (Left::Call(mut io) | Left::Other(mut io)) = left else { return None };
+        let unwatched = io.unwatch()?.ok()?;
+        Some((io, unwatched))
+    };
+    let Some(Some((mut io, unwatched))) = call_threads.run(there).await else {
+        return Left::Nothing;
+    };
+    match io.watch(unwatched) {
+        Ok(()) => Left::Other(io),
+        Err(_) => Left::Nothing,
     }
 }
 
@@ -121,8 +172,17 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// The answer, and the request's place, to be held until the client has it.
-    pub async fn answer<B>(&mut self, request: Request<B>) -> (Response<Body>, RequestPlace)
+    /// None for what is no call of the node RPC.
+    pub fn call_of<B>(&self, request: &Request<B>) -> Option<CallPath> {
+        self.site.call_of(request)
+    }
+
+    /// The answer, and the request's place, to be held until the client has it. `call`: what `call_of` said of it.
+    pub async fn answer<B>(
+        &mut self,
+        request: Request<B>,
+        call: Option<CallPath>,
+    ) -> (Response<Body>, RequestPlace)
     where
         B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<axum::BoxError>,
@@ -141,7 +201,7 @@ impl Answering {
         let is_too_many = matches!(forwarded, Some(None));
         let place = RequestPlace::new(connection.clone(), is_h2, forwarded.flatten());
         if !is_too_many {
-            return (self.site.answer(request, &self.socket).await, place);
+            return (self.site.answer(request, call, &self.socket).await, place);
         }
         let requests_max = connections.limits.per_client_max;
         let mut refused = ApiError::TooManyAtOnce { requests_max }.into_response();

@@ -25,6 +25,8 @@ pub enum Listener {
 pub enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    /// On its way to another thread.
+    Away,
 }
 
 impl Listener {
@@ -52,9 +54,73 @@ impl Stream {
         let _ = match self {
             Stream::Tcp(stream) => stream.try_read(&mut ignored).and(stream.try_write(words)),
             Stream::Unix(stream) => stream.try_write(words),
+            Stream::Away => Ok(0),
         };
     }
 }
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
+            Stream::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
+            Stream::Away => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, buf),
+            Stream::Unix(stream) => Pin::new(stream).poll_write(cx, buf),
+            Stream::Away => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+        }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Stream::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Stream::Away => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Unix(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Away => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Away => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+/// A socket that no runtime watches.
+pub struct Unwatched(std::net::TcpStream);
 
 pub struct Watched {
     stream: Stream,
@@ -87,17 +153,33 @@ impl Watched {
         self.again = read;
     }
 
+    /// Takes the socket from the runtime that watches it; `watch` is to follow, on another. None for a socket that is not
+    /// moved.
+    pub fn unwatch(&mut self) -> Option<io::Result<Unwatched>> {
+        match std::mem::replace(&mut self.stream, Stream::Away) {
+            Stream::Tcp(stream) => Some(stream.into_std().map(Unwatched)),
+            other => {
+                self.stream = other;
+                None
+            }
+        }
+    }
+
+    pub fn watch(&mut self, Unwatched(stream): Unwatched) -> io::Result<()> {
+        self.stream = Stream::Tcp(TcpStream::from_std(stream)?);
+        Ok(())
+    }
+
     /// Writes as it is, whatever it looks like.
     pub fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let outcome = match (&mut self.stream, bufs) {
-            (Stream::Tcp(stream), [only]) => Pin::new(stream).poll_write(cx, only),
-            (Stream::Unix(stream), [only]) => Pin::new(stream).poll_write(cx, only),
-            (Stream::Tcp(stream), bufs) => Pin::new(stream).poll_write_vectored(cx, bufs),
-            (Stream::Unix(stream), bufs) => Pin::new(stream).poll_write_vectored(cx, bufs),
+        let stream = Pin::new(&mut self.stream);
+        let outcome = match bufs {
+            [only] => stream.poll_write(cx, only),
+            bufs => stream.poll_write_vectored(cx, bufs),
         };
         self.told(outcome)
     }
@@ -115,11 +197,7 @@ impl Watched {
         }
         let replaced = self.replaced.as_mut()?;
         while let Some(rest) = replaced.bytes.get(replaced.written..).filter(|it| !it.is_empty()) {
-            let outcome = match &mut self.stream {
-                Stream::Tcp(stream) => Pin::new(stream).poll_write(cx, rest),
-                Stream::Unix(stream) => Pin::new(stream).poll_write(cx, rest),
-            };
-            match outcome {
+            match Pin::new(&mut self.stream).poll_write(cx, rest) {
                 Poll::Ready(Ok(0)) => return Some(Poll::Ready(Ok(0))),
                 Poll::Ready(Ok(bytes)) => replaced.written += bytes,
                 Poll::Ready(Err(error)) => return Some(Poll::Ready(Err(error))),
@@ -162,10 +240,7 @@ impl AsyncRead for Watched {
             return Poll::Ready(Ok(()));
         }
         let before = buf.filled().len();
-        let outcome = match &mut self.stream {
-            Stream::Tcp(stream) => Pin::new(stream).poll_read(cx, buf),
-            Stream::Unix(stream) => Pin::new(stream).poll_read(cx, buf),
-        };
+        let outcome = Pin::new(&mut self.stream).poll_read(cx, buf);
         if buf.filled().len() > before {
             let read = buf.filled().get(before..).unwrap_or_default();
             self.in_first_line &= !read.contains(&b'\n');
@@ -206,16 +281,10 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Tcp(stream) => Pin::new(stream).poll_flush(cx),
-            Stream::Unix(stream) => Pin::new(stream).poll_flush(cx),
-        }
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

@@ -6,7 +6,7 @@ use crate::limiter::parse_retry_after;
 use crate::wall_clock;
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
-use reqwest::header::{CONTENT_LENGTH, HeaderMap, RETRY_AFTER};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::time::Duration;
@@ -49,11 +49,6 @@ impl<E> From<OverBudget> for Unread<E> {
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?;
     parse_retry_after(value.to_str().ok()?, wall_clock::now())
-}
-
-/// None where the body comes in chunks, or was packed.
-pub fn announced(headers: &HeaderMap) -> Option<usize> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 pub async fn read<B: Body<Data = Bytes> + Unpin>(

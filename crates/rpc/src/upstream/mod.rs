@@ -164,24 +164,37 @@ impl Upstream {
         calls: &[Call],
         asking: Asking<'_>,
     ) -> Result<Vec<CallResult>, Error> {
-        // Most are one request, which needs nothing to wait for several.
+        // Most are one request whose answers are as they should be: nothing is made for what may follow.
         if (1..=self.batch.get()).contains(&calls.len()) {
-            return self.call_chunk(calls, asking).await;
+            return match self.exchange(calls, asking).await {
+                Ok(Exchange::Answers(answers)) if calls.len() == 1 => Ok(answers),
+                exchanged => self.settle(calls, exchanged, asking).await,
+            };
         }
         let chunks = calls.chunks(self.batch.get());
         let answers = try_join_all(chunks.map(|chunk| self.call_chunk(chunk, asking))).await?;
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// One chunk; asked again in smaller parts when the node finds it too large. Boxed because it
+    async fn call_chunk(
+        &self,
+        calls: &[Call],
+        asking: Asking<'_>,
+    ) -> Result<Vec<CallResult>, Error> {
+        let exchanged = self.exchange(calls, asking).await;
+        self.settle(calls, exchanged, asking).await
+    }
+
+    /// What came of one chunk; asked again in smaller parts when the node finds it too large. Boxed because it
     /// calls itself; ends since parts get smaller and a single call is never split.
-    fn call_chunk<'a>(
+    fn settle<'a>(
         &'a self,
         calls: &'a [Call],
+        exchanged: Result<Exchange, Error>,
         asking: Asking<'a>,
     ) -> BoxFuture<'a, Result<Vec<CallResult>, Error>> {
         Box::pin(async move {
-            match self.exchange(calls, asking).await {
+            match exchanged {
                 Ok(Exchange::Answers(answers)) => {
                     self.ask_large_ones_alone(calls, answers, asking).await
                 }
@@ -228,7 +241,7 @@ impl Upstream {
         let sent = timeout(limit, sending).instrument(traced.clone()).await;
         let (result, body_bytes) = match sent {
             Ok(sent) => sent,
-            Err(_) => (Err(self.timed_out(asking.lane, limit).await), 0),
+            Err(_) => (Err(Box::pin(self.timed_out(asking.lane, limit)).await), 0),
         };
         traced.record("headwater.outcome", outcome::outcome(&result));
         traced.record("otel.error", result.is_err()).record("http.response.body.size", body_bytes);
@@ -287,10 +300,11 @@ impl Upstream {
         let held = self.budgets.hold(asking.lane, asking.batch);
         let bytes_max = self.budgets.answer_bytes_max(asking.lane);
         let replied = match &self.transport {
-            Transport::Http(http) => http.post(text, BodyLimit { bytes_max, held }).await,
+            // Boxed: what one of them needs would be carried, and moved, by calls of the others.
+            Transport::Http(http) => Box::pin(http.post(text, BodyLimit { bytes_max, held })).await,
             Transport::PlainHttp(http) => http.post(text, BodyLimit { bytes_max, held }).await,
             Transport::WebSocket(sockets) => {
-                return match sockets.of(asking.lane).request(text, ids.clone()).await {
+                return match Box::pin(sockets.of(asking.lane).request(text, ids.clone())).await {
                     Ok(reply) => self.read_reply(reply, held, ids, asking.lane),
                     Err(error) => (Err(error), 0),
                 };

@@ -25,51 +25,79 @@ const HEAD_BYTES_MAX: usize = 8 << 10;
 /// A longer body is read while it comes: the library has it in pieces.
 const BODY_BYTES_MAX: usize = 64 << 10;
 
+/// Which plain requests are answered here.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Serves {
+    All,
+    /// Up to the first call of the node RPC, which another thread is to answer.
+    UntilCall,
+    Calls,
+}
+
+/// What is left of a connection, with all that was read and not answered.
+pub enum Left {
+    Nothing,
+    Call(Watched),
+    /// A request that is not answered here.
+    Other(Watched),
+}
+
 enum Next {
     Request,
     End,
-    /// The next request is for the library.
-    Library,
+    Call,
+    Other,
 }
 
-/// Answers plain requests for as long as they come. Gives the socket back where another kind does. `is_ending`: no request
-/// after the one under way.
+/// Answers plain requests for as long as they come. `is_ending`: no request after the one under way.
 pub async fn converse(
     io: Watched,
     answering: &mut Answering,
     is_ending: &AtomicBool,
-) -> Option<Watched> {
+    serves: Serves,
+) -> Left {
     let mut socket = PlainSocket::new(io);
     loop {
-        match exchange(&mut socket, answering).await {
+        match exchange(&mut socket, answering, serves).await {
             Ok(Next::Request) if !is_ending.load(Ordering::Relaxed) => {}
-            Ok(Next::Library) => return Some(socket.give_back()),
+            Ok(Next::Call) => return Left::Call(socket.give_back()),
+            Ok(Next::Other) => return Left::Other(socket.give_back()),
             Ok(Next::Request | Next::End) => {
                 // Whoever is gone already need not be told.
                 let _ = socket.shutdown().await;
-                return None;
+                return Left::Nothing;
             }
-            Err(_) => return None,
+            Err(_) => return Left::Nothing,
         }
     }
 }
 
 /// One request and its answer.
-async fn exchange(socket: &mut PlainSocket, answering: &mut Answering) -> io::Result<Next> {
+async fn exchange(
+    socket: &mut PlainSocket,
+    answering: &mut Answering,
+    serves: Serves,
+) -> io::Result<Next> {
     if !socket.has_more().await? {
         return Ok(Next::End);
     }
     let is_short =
         |head: &PlainHead| head.head_bytes <= HEAD_BYTES_MAX && head.body_bytes <= BODY_BYTES_MAX;
-    let Some(head) = head::read(&socket.read).filter(is_short) else { return Ok(Next::Library) };
+    let Some(head) = head::read(&socket.read).filter(is_short) else { return Ok(Next::Other) };
     let PlainHead { request, head_bytes, body_bytes, is_last } = head;
     // Whoever waits for the rest of a body is at work, and is known to be only once the library has the head.
     if !socket.has_already(head_bytes + body_bytes).await? {
-        return Ok(Next::Library);
+        return Ok(Next::Other);
+    }
+    let call = answering.call_of(&request);
+    match (serves, &call) {
+        (Serves::UntilCall, Some(_)) => return Ok(Next::Call),
+        (Serves::Calls, None) => return Ok(Next::Other),
+        _ => {}
     }
     let mut body = socket.read.split_to(head_bytes + body_bytes);
     let body = Full::new(body.split_off(head_bytes));
-    let answered = pin!(answering.answer(request.map(|()| body)));
+    let answered = pin!(answering.answer(request.map(|()| body), call));
     // The request's place is given back when the client has its answer.
     let (response, _place) = socket.while_there(answered).await?;
     let has_ended = answer::write(socket, response, is_last).await?;

@@ -1,0 +1,158 @@
+//! JSON-RPC over plain HTTP/1.1, to nodes on this machine and in the private network (docs/adr/0022).
+//!
+//! Calls to such a node take microseconds, so what the client costs counts. A connection has no task of its own: whoever
+//! asks does its work while waiting for the answer, and nobody has to wake anybody. Nodes further away have TLS and
+//! perhaps a proxy on the way, and the network outweighs all that: `http`.
+
+mod connection;
+mod reply_head;
+
+use super::body::{BodyLimit, HttpReply, Unread};
+use super::http;
+use crate::config::{PoolConfig, UpstreamConfig};
+use crate::error::{Error, Source};
+use connection::{Connection, Written};
+use reqwest::Url;
+use reqwest::header::{HOST, HeaderMap, HeaderValue};
+use socket2::{SockRef, TcpKeepalive};
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::time::{Instant, timeout};
+
+/// Nodes close idle connections themselves, most of them after a minute or more.
+const IDLE_MAX: Duration = Duration::from_secs(30);
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+pub struct PlainHttp {
+    label: String,
+    host: String,
+    port: u16,
+    /// Of every request, up to the length of its body.
+    head: Vec<u8>,
+    connect_timeout: Duration,
+    /// The one that was used last is last.
+    idle: Mutex<Vec<Idle>>,
+}
+
+struct Idle {
+    connection: Connection,
+    since: Instant,
+}
+
+impl PlainHttp {
+    /// None for a URL that needs more than this can do.
+    pub fn new(
+        label: &str,
+        config: &UpstreamConfig,
+        pool: &PoolConfig,
+    ) -> Result<Option<Self>, Error> {
+        let url = Url::parse(config.url.trim()).ok();
+        let is_plain = |url: &Url| {
+            let has_login = !url.username().is_empty() || url.password().is_some();
+            url.scheme() == "http" && http::is_near(url) && !has_login
+        };
+        let Some(url) = url.filter(is_plain) else { return Ok(None) };
+        let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+            return Ok(None);
+        };
+        let authority = url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"));
+        let Ok(authority) = HeaderValue::from_str(&authority) else { return Ok(None) };
+        let mut headers = http::headers(label, config)?;
+        headers.entry(HOST).or_insert(authority);
+        Ok(Some(PlainHttp {
+            label: label.to_owned(),
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port,
+            head: head(&url, &headers),
+            connect_timeout: http::connect_timeout(config, pool),
+            idle: Mutex::default(),
+        }))
+    }
+
+    pub async fn post(&self, text: String, limit: BodyLimit) -> Result<HttpReply, Error> {
+        let mut request = Vec::with_capacity(self.head.len() + text.len() + 16);
+        request.extend_from_slice(&self.head);
+        // A Vec takes all that is written to it.
+        let _ = io::Write::write_fmt(&mut request, format_args!("{}\r\n\r\n{text}", text.len()));
+        let mut connection = self.send(&request).await?;
+        let reply = connection.receive(limit).await.map_err(|unread| match unread {
+            Unread::TooLarge(over) => over.error(&self.label),
+            Unread::Broken(error) => self.interrupted(error),
+        })?;
+        if connection.is_reusable() {
+            self.keep(connection);
+        }
+        Ok(reply)
+    }
+
+    /// By a connection that is there, or by a new one. One that the node closed meanwhile is found out by using it.
+    async fn send(&self, request: &[u8]) -> Result<Connection, Error> {
+        while let Some(mut connection) = self.take_idle() {
+            match connection.send(request).await {
+                Written::All => return Ok(connection),
+                Written::Nothing(_) => {}
+                Written::Some(error) => return Err(self.interrupted(error)),
+            }
+        }
+        let mut connection = Box::pin(self.connect()).await?;
+        match connection.send(request).await {
+            Written::All => Ok(connection),
+            Written::Nothing(error) | Written::Some(error) => Err(self.interrupted(error)),
+        }
+    }
+
+    async fn connect(&self) -> Result<Connection, Error> {
+        let failed = |source: Source| Error::Connect { upstream: self.label.clone(), source };
+        let connecting = TcpStream::connect((self.host.as_str(), self.port));
+        let stream = timeout(self.connect_timeout, connecting)
+            .await
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+            .map_err(|error| failed(error.into()))?;
+        let _ = stream.set_nodelay(true);
+        let keepalive = TcpKeepalive::new().with_time(KEEPALIVE);
+        let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
+        Ok(Connection::new(stream))
+    }
+
+    fn take_idle(&self) -> Option<Connection> {
+        // One that another runtime watches would have to be waited for by way of that one.
+        let here = Handle::current().id();
+        let mut idle = self.lock();
+        let last = idle.iter().rposition(|it| it.connection.runtime == here)?;
+        let last = idle.remove(last);
+        (last.since.elapsed() < IDLE_MAX).then_some(last.connection)
+    }
+
+    fn keep(&self, connection: Connection) {
+        let since = Instant::now();
+        let mut idle = self.lock();
+        // Those that nobody needed for long are first.
+        let old = idle.iter().take_while(|it| since - it.since >= IDLE_MAX).count();
+        idle.drain(..old);
+        idle.push(Idle { connection, since });
+    }
+
+    fn interrupted(&self, error: io::Error) -> Error {
+        let (upstream, source) = (self.label.clone(), Box::new(error));
+        Error::Interrupted { upstream, source, is_counted: false }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn head(url: &Url, headers: &HeaderMap) -> Vec<u8> {
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let mut head = format!("POST {}{query} HTTP/1.1\r\n", url.path()).into_bytes();
+    for (name, value) in headers {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            head.extend_from_slice(part);
+        }
+    }
+    head.extend_from_slice(b"content-length: ");
+    head
+}
