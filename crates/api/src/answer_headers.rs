@@ -8,6 +8,9 @@ use axum::http::{HeaderMap, HeaderValue, Version};
 use crate::clock::now_s;
 use crate::lock;
 
+const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
 /// The `Date` of this second, written once.
 #[derive(Default)]
 pub struct AnswerDate(RwLock<Option<(u64, HeaderValue)>>);
@@ -38,8 +41,8 @@ fn http_date(unix_s: u64) -> Option<String> {
 
 /// An answer belongs to a key, and is another one after the next block: no cache on the way may keep it.
 pub fn add(headers: &mut HeaderMap, date: Option<HeaderValue>) {
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
+    headers.entry(CACHE_CONTROL).or_insert(NO_STORE);
     if let Some(date) = date {
         headers.insert(DATE, date);
     }

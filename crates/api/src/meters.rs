@@ -14,7 +14,6 @@ use crate::lock;
 #[derive(Default)]
 pub struct Meters(RwLock<HashMap<Box<str>, HashMap<u16, Meter>>>);
 
-#[derive(Clone)]
 struct Meter {
     answered: Counter,
     seconds: Histogram,
@@ -22,24 +21,28 @@ struct Meter {
 
 impl Meters {
     pub fn record(&self, route: &str, status: u16, elapsed: Duration) {
-        let meter = self.known(route, status).unwrap_or_else(|| self.add(route, status));
+        if !self.recorded(route, status, elapsed) {
+            self.add(route, status);
+            self.recorded(route, status, elapsed);
+        }
+    }
+
+    /// False where there is no such meter yet.
+    fn recorded(&self, route: &str, status: u16, elapsed: Duration) -> bool {
+        let known = lock::read(&self.0);
+        let Some(meter) = known.get(route).and_then(|it| it.get(&status)) else { return false };
         meter.answered.increment(1);
         meter.seconds.record(elapsed.as_secs_f64());
+        true
     }
 
-    fn known(&self, route: &str, status: u16) -> Option<Meter> {
-        let known = lock::read(&self.0);
-        known.get(route)?.get(&status).cloned()
-    }
-
-    fn add(&self, route: &str, status: u16) -> Meter {
+    fn add(&self, route: &str, status: u16) {
         let label = route.to_owned();
         let meter = Meter {
             answered: metrics::counter!("headwater_http_requests_total", "route" => label.clone(), "status" => status.to_string()),
             seconds: metrics::histogram!("headwater_http_request_seconds", "route" => label),
         };
         let mut known = lock::write(&self.0);
-        known.entry(route.into()).or_default().insert(status, meter.clone());
-        meter
+        known.entry(route.into()).or_default().insert(status, meter);
     }
 }

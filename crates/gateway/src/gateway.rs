@@ -152,7 +152,7 @@ impl Gateway {
         self.answer_all(chain, requests, scope).boxed()
     }
 
-    async fn answer_all(
+    pub(crate) async fn answer_all(
         &self,
         chain: ChainId,
         requests: Requests<'_>,

@@ -10,7 +10,6 @@ use bytes::Bytes;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use std::fmt::Write;
 
 /// One answer of a body. `id` is absent when the node could not tell whose answer it is.
 #[derive(Debug)]
@@ -39,19 +38,30 @@ pub fn encode(calls: &[Call], first_id: u64) -> String {
         if id != first_id {
             text.push(',');
         }
-        // A method can come from a gateway's client, so it is escaped; parameters are JSON already.
-        let method = serde_json::Value::from(call.method.as_ref());
-        // Writing to a String cannot fail.
-        let _ = write!(
-            text,
-            r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{}}}"#,
-            call.params
-        );
+        text.push_str(r#"{"jsonrpc":"2.0","id":"#);
+        text.push_str(itoa::Buffer::new().format(id));
+        text.push_str(r#","method":"#);
+        push_method(&mut text, &call.method);
+        text.push_str(r#","params":"#);
+        // JSON already.
+        text.push_str(&call.params);
+        text.push('}');
     }
     if calls.len() != 1 {
         text.push(']');
     }
     text
+}
+
+/// A method can come from a gateway's client: it is escaped where it is none that anybody has.
+fn push_method(text: &mut String, method: &str) {
+    if method.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        text.push('"');
+        text.push_str(method);
+        text.push('"');
+    } else {
+        text.push_str(&serde_json::Value::from(method).to_string());
+    }
 }
 
 /// Bodies from here on are skimmed first.

@@ -24,6 +24,7 @@ pub const ANSWERED_FROM: HeaderName = HeaderName::from_static("x-answered-from")
 pub const ROUTE: &str = "/{chain}/{key}";
 
 const ANSWER_HEADERS: usize = 12;
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// The key comes first: whoever has none learns nothing, not even which chains there are.
 pub async fn node_rpc(
@@ -114,7 +115,7 @@ where
 /// Made at once with room for all headers that an answer of ours has.
 fn json(text: Vec<u8>) -> Response {
     let mut headers = HeaderMap::with_capacity(ANSWER_HEADERS);
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CONTENT_TYPE, JSON);
     let mut response = Response::new(Body::from(text));
     *response.headers_mut() = headers;
     response

@@ -85,10 +85,10 @@ impl Activity {
     }
 
     /// Bytes came in.
-    pub fn read(&mut self, now: Instant) {
+    pub fn read(&mut self, now: impl FnOnce() -> Instant) {
         // In HTTP/2 they may be a ping; a head that never ends counts as idle there.
         if self.under_way == 0 && self.requests > 0 && !self.is_h2 {
-            self.head_since.get_or_insert(now);
+            self.head_since.get_or_insert_with(now);
         }
     }
 
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(silent.overdue(after(start, 9), &LIMITS), None);
         assert_eq!(silent.overdue(after(start, 10), &LIMITS), Some(Cut::Header));
         let mut dribbling = Activity::new(start);
-        (0..10).for_each(|second| dribbling.read(after(start, second)));
+        (0..10).for_each(|second| dribbling.read(|| after(start, second)));
         assert_eq!(dribbling.overdue(after(start, 10), &LIMITS), Some(Cut::Header));
     }
 
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(connection.overdue(after(start, 559), &LIMITS), None);
         assert_eq!(connection.overdue(after(start, 560), &LIMITS), Some(Cut::Idle));
         assert!(connection.is_pipelined(), "whatever came now came with the first");
-        connection.read(after(start, 530));
+        connection.read(|| after(start, 530));
         assert!(!connection.is_pipelined());
         assert_eq!(connection.overdue(after(start, 540), &LIMITS), Some(Cut::Header));
     }
@@ -250,7 +250,7 @@ mod tests {
         let mut connection = Activity::new(start);
         let id = connection.request_began(true);
         connection.request_ended(id, start);
-        (0..60).for_each(|second| connection.read(after(start, second)));
+        (0..60).for_each(|second| connection.read(|| after(start, second)));
         assert_eq!(connection.overdue(after(start, 59), &LIMITS), None);
         assert_eq!(connection.overdue(after(start, 60), &LIMITS), Some(Cut::Idle));
     }

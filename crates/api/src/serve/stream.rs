@@ -244,7 +244,7 @@ impl AsyncRead for Watched {
         if buf.filled().len() > before {
             let read = buf.filled().get(before..).unwrap_or_default();
             self.in_first_line &= !read.contains(&b'\n');
-            self.connection.activity(|activity| activity.read(Instant::now()));
+            self.connection.activity(|activity| activity.read(Instant::now));
         }
         outcome
     }

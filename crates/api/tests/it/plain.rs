@@ -154,6 +154,39 @@ fn a_connection_goes_on_when_a_request_is_not_plain() {
     }
 }
 
+/// The first call moves the connection to a thread for calls, what is none takes it back.
+#[test]
+fn a_connection_may_call_and_ask_for_other_things_in_any_order() {
+    let server = TestServer::new();
+    let get =
+        |target: &str| format!("GET {target} HTTP/1.1\r\nhost: test\r\nx-api-key: {KEY}\r\n\r\n");
+    let page = get(&format!("/api/v2.2/{}?chain=sim&limit=1", server.wallet));
+    let (health, wrong) = (get("/health/live"), call(CALL, "").replace(KEY, "another"));
+    let upgrade = format!(
+        "GET /sim/{KEY} HTTP/1.1\r\nhost: test\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"
+    );
+    let (one, last) = (call(CALL, ""), call(CALL, "connection: close\r\n"));
+    for kinds in [
+        vec![&one, &health, &one, &page, &one],
+        vec![&health, &one, &one, &page, &page],
+        vec![&page, &one, &wrong, &one, &health],
+        vec![&one, &upgrade, &one, &health],
+        vec![&wrong, &wrong, &one, &one],
+    ] {
+        let mut pieces: Vec<&str> = kinds.iter().map(|it| it.as_str()).collect();
+        pieces.push(&last);
+        let together = pieces.concat();
+        for pieces in [pieces.clone(), vec![together.as_str()]] {
+            let answers = converse(server.address, &pieces, SHORT);
+            assert_eq!(answers.matches("HTTP/1.1 ").count(), kinds.len() + 1, "{answers}");
+            let called = kinds.iter().filter(|it| **it == &one).count() + 1;
+            assert_eq!(answers.matches(r#""result":"0x539"}"#).count(), called, "{answers}");
+            let refused = kinds.iter().filter(|it| **it == &wrong).count();
+            assert_eq!(answers.matches("HTTP/1.1 401").count(), refused, "{answers}");
+        }
+    }
+}
+
 #[test]
 fn two_lengths_or_a_length_and_chunks_are_refused() {
     let server = TestServer::new();

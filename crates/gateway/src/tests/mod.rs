@@ -29,6 +29,16 @@ fn ask(gateway: &Gateway, body: &str) -> Option<Value> {
     answer.map(|bytes| serde_json::from_slice(&bytes).unwrap())
 }
 
+/// A future is moved several times before it runs, whatever it will wait for: one that grew would cost every call.
+#[test]
+fn the_future_of_a_call_stays_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let (gateway, scope) = (gateway(folder.path()), RequestScope::default());
+    let requests = gateway.read(br#"{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{}]}"#);
+    let bytes = size_of_val(&gateway.answer_all(ChainId(1), requests, &scope));
+    assert!(bytes <= 4096, "{bytes} bytes");
+}
+
 #[test]
 fn every_shape_of_request_gets_its_answer() {
     let folder = tempfile::tempdir().unwrap();

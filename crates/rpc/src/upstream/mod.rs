@@ -364,3 +364,20 @@ impl Upstream {
         Error::RateLimited { upstream: self.label.clone(), retry_after, refusal: None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It is moved several times before it runs: what a call rarely waits for has no place in it.
+    #[test]
+    fn the_future_of_a_call_stays_small() {
+        let pool = PoolConfig::default();
+        let (config, budgets) =
+            (UpstreamConfig::from_url("http://127.0.0.1:1"), Arc::new(PoolBudgets::new(&pool)));
+        let upstream = Upstream::new("sim", "node".to_owned(), &config, &pool, &budgets).unwrap();
+        let calls = [Call::chain_id()];
+        let bytes = size_of_val(&upstream.call_many(&calls, Asking::calls(Lane::Interactive)));
+        assert!(bytes <= 2048, "{bytes} bytes");
+    }
+}

@@ -3,6 +3,8 @@
 //! What is not plain is left to the HTTP library, which knows the whole protocol: so nothing is refused here, and what
 //! two readers could understand differently is not understood at all.
 
+use std::mem::MaybeUninit;
+
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, TRANSFER_ENCODING, UPGRADE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use bytes::Bytes;
@@ -21,9 +23,10 @@ pub struct PlainHead {
 
 /// None where it is not all there, or where any part of it is not plain.
 pub fn read(text: &Bytes) -> Option<PlainHead> {
-    let mut slots = [httparse::EMPTY_HEADER; HEADERS_MAX];
-    let mut parsed = httparse::Request::new(&mut slots);
-    let httparse::Status::Complete(head_bytes) = parsed.parse(text).ok()? else { return None };
+    let mut slots = [MaybeUninit::uninit(); HEADERS_MAX];
+    let mut parsed = httparse::Request::new(&mut []);
+    let status = parsed.parse_with_uninit_headers(text, &mut slots).ok()?;
+    let httparse::Status::Complete(head_bytes) = status else { return None };
     let target = parsed.path.filter(|it| it.starts_with('/') && parsed.version == Some(1))?;
     let mut request = Request::new(());
     *request.method_mut() = method(parsed.method?)?;

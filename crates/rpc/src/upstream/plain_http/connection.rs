@@ -90,14 +90,16 @@ impl Connection {
     }
 
     pub async fn receive(&mut self, mut limit: BodyLimit) -> Result<HttpReply, Unread<io::Error>> {
+        // Not before all of it is here.
+        let was_all_sent = std::mem::take(&mut self.is_reusable);
         let head = self.head().await.map_err(Unread::Broken)?;
-        self.is_reusable &= head.keeps_alive;
         let body = match head.framing {
             Framing::Length(bytes) => self.of_length(bytes, &mut limit).await?,
             Framing::Chunks => self.chunks(&mut limit).await?.freeze(),
             Framing::Close => self.until_close(&mut limit).await?.freeze(),
         };
-        let ReplyHead { status, retry_after, .. } = head;
+        let ReplyHead { status, retry_after, keeps_alive, .. } = head;
+        self.is_reusable = was_all_sent && keeps_alive;
         Ok(HttpReply { status, retry_after, body: limit.held.wrap(body) })
     }
 

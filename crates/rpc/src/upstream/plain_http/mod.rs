@@ -6,6 +6,8 @@
 
 mod connection;
 mod reply_head;
+#[cfg(test)]
+mod tests;
 
 use super::body::{BodyLimit, HttpReply, Unread};
 use super::http;
@@ -25,6 +27,8 @@ use tokio::time::{Instant, timeout};
 /// Nodes close idle connections themselves, most of them after a minute or more.
 const IDLE_MAX: Duration = Duration::from_secs(30);
 const KEEPALIVE: Duration = Duration::from_secs(30);
+/// Of a length in digits, and the end of the head behind it.
+const LENGTH_BYTES_MAX: usize = 24;
 
 pub struct PlainHttp {
     label: String,
@@ -73,10 +77,12 @@ impl PlainHttp {
     }
 
     pub async fn post(&self, text: String, limit: BodyLimit) -> Result<HttpReply, Error> {
-        let mut request = Vec::with_capacity(self.head.len() + text.len() + 16);
-        request.extend_from_slice(&self.head);
-        // A Vec takes all that is written to it.
-        let _ = io::Write::write_fmt(&mut request, format_args!("{}\r\n\r\n{text}", text.len()));
+        let mut request = Vec::with_capacity(self.head.len() + text.len() + LENGTH_BYTES_MAX);
+        let mut digits = itoa::Buffer::new();
+        let length = digits.format(text.len());
+        for part in [self.head.as_slice(), length.as_bytes(), b"\r\n\r\n", text.as_bytes()] {
+            request.extend_from_slice(part);
+        }
         let mut connection = self.send(&request).await?;
         let reply = connection.receive(limit).await.map_err(|unread| match unread {
             Unread::TooLarge(over) => over.error(&self.label),

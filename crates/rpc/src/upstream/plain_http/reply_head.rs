@@ -2,6 +2,7 @@
 
 use crate::limiter::parse_retry_after;
 use crate::wall_clock;
+use std::mem::MaybeUninit;
 use std::time::Duration;
 
 /// Nodes send five, gateways before them twenty.
@@ -29,9 +30,11 @@ pub enum Framing {
 
 /// None where it is not all there yet. `Err`: this is no reply.
 pub fn read(text: &[u8]) -> Result<Option<ReplyHead>, String> {
-    let mut slots = [httparse::EMPTY_HEADER; HEADERS_MAX];
-    let mut parsed = httparse::Response::new(&mut slots);
-    let bytes = match parsed.parse(text) {
+    let mut slots = [MaybeUninit::uninit(); HEADERS_MAX];
+    let mut parsed = httparse::Response::new(&mut []);
+    let config = httparse::ParserConfig::default();
+    let parsing = config.parse_response_with_uninit_headers(&mut parsed, text, &mut slots);
+    let bytes = match parsing {
         Ok(httparse::Status::Complete(bytes)) => bytes,
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(error) => return Err(format!("no HTTP reply: {error}")),
