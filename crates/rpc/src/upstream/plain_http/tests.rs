@@ -35,6 +35,8 @@ async fn replied(pieces: &[&[u8]], stays: bool) -> (Result<HttpReply, Unread<io:
     asked(&mut connection).await;
     let pieces: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.to_vec()).collect();
     let writing = tokio::spawn(async move {
+        // What was not read when it goes would turn the end into a reset.
+        peer.read_exact(&mut [0; REQUEST.len()]).await.unwrap();
         for piece in pieces {
             let _ = peer.write_all(&piece).await;
             tokio::time::sleep(std::time::Duration::from_millis(2)).await;
