@@ -102,19 +102,19 @@ async fn converse_there(
     is_ending: &Arc<AtomicBool>,
     call_threads: &CallThreads,
 ) -> Left {
-    let Some(unwatched) = io.unwatch() else { return Left::Call(io) };
+    let Some(detached) = io.detach() else { return Left::Call(io) };
     let (mut answering, is_ending) = (answering.clone(), is_ending.clone());
     let there = async move {
-        io.watch(unwatched.ok()?).ok()?;
+        io.attach(detached.ok()?).ok()?;
         let left = plain::converse(io, &mut answering, &is_ending, Serves::Calls).await;
         let (Left::Call(mut io) | Left::Other(mut io)) = left else { return None };
-        let unwatched = io.unwatch()?.ok()?;
-        Some((io, unwatched))
+        let detached = io.detach()?.ok()?;
+        Some((io, detached))
     };
-    let Some(Some((mut io, unwatched))) = call_threads.run(there).await else {
+    let Some(Some((mut io, detached))) = call_threads.run(there).await else {
         return Left::Nothing;
     };
-    match io.watch(unwatched) {
+    match io.attach(detached) {
         Ok(()) => Left::Other(io),
         Err(_) => Left::Nothing,
     }

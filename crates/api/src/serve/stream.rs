@@ -119,8 +119,8 @@ impl AsyncWrite for Stream {
     }
 }
 
-/// A socket that no runtime watches.
-pub struct Unwatched(std::net::TcpStream);
+/// A socket that no runtime is told of.
+pub struct Detached(std::net::TcpStream);
 
 pub struct Watched {
     stream: Stream,
@@ -153,11 +153,11 @@ impl Watched {
         self.again = read;
     }
 
-    /// Takes the socket from the runtime that watches it; `watch` is to follow, on another. None for a socket that is not
+    /// Takes the socket from the runtime that is told of it; `attach` is to follow, on another. None for a socket that is not
     /// moved.
-    pub fn unwatch(&mut self) -> Option<io::Result<Unwatched>> {
+    pub fn detach(&mut self) -> Option<io::Result<Detached>> {
         match std::mem::replace(&mut self.stream, Stream::Away) {
-            Stream::Tcp(stream) => Some(stream.into_std().map(Unwatched)),
+            Stream::Tcp(stream) => Some(stream.into_std().map(Detached)),
             other => {
                 self.stream = other;
                 None
@@ -165,7 +165,7 @@ impl Watched {
         }
     }
 
-    pub fn watch(&mut self, Unwatched(stream): Unwatched) -> io::Result<()> {
+    pub fn attach(&mut self, Detached(stream): Detached) -> io::Result<()> {
         self.stream = Stream::Tcp(TcpStream::from_std(stream)?);
         Ok(())
     }

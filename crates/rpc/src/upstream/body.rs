@@ -11,6 +11,9 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::time::Duration;
 
+/// A length that is announced is a promise of a stranger: room is made for so much of it at once.
+pub const BELIEVED_BYTES_MAX: usize = 4 << 20;
+
 /// How much of a body is read.
 pub struct BodyLimit {
     pub bytes_max: usize,
@@ -65,8 +68,7 @@ pub async fn read<B: Body<Data = Bytes> + Unpin>(
     if announced == Some(first.len()) {
         return Ok(limit.held.wrap(first));
     }
-    // An announced length is a promise of a stranger: believed up to a few MB.
-    let room = announced.unwrap_or(first.len() * 4).min(4 << 20).max(first.len());
+    let room = announced.unwrap_or(first.len() * 4).min(BELIEVED_BYTES_MAX).max(first.len());
     let mut whole = BytesMut::with_capacity(room);
     whole.extend_from_slice(&first);
     while let Some(chunk) = chunk(&mut body).await.map_err(Unread::Broken)? {

@@ -1,7 +1,7 @@
 //! One connection to a node: a request goes out, its reply comes in, and then the next one.
 
 use super::reply_head::{self, Framing, ReplyHead};
-use crate::upstream::body::{BodyLimit, HttpReply, Unread};
+use crate::upstream::body::{BELIEVED_BYTES_MAX, BodyLimit, HttpReply, Unread};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::io;
 use tokio::io::{AsyncReadExt, Interest};
@@ -13,8 +13,6 @@ const READ_BYTES: usize = 8 << 10;
 const HEAD_BYTES_MAX: usize = 64 << 10;
 /// What surrounds chunks: their sizes, and what follows the last one.
 const CHUNK_LINE_BYTES_MAX: usize = 4 << 10;
-/// A length that is announced is a promise of a stranger: room is made for so much of it at once.
-const BELIEVED_BYTES_MAX: usize = 4 << 20;
 
 pub struct Connection {
     stream: TcpStream,
