@@ -10,6 +10,7 @@ use alloy_primitives::Bytes;
 
 use super::frame::{Frame, FrameKind, mark_undone};
 use super::json_value::{JsonValue, Slot};
+use super::member_order::{Member, MemberOrder, MemberPlace};
 use super::object::takes_too_much;
 use super::reader::Reader;
 use super::record::Malformed;
@@ -25,44 +26,39 @@ pub struct CallTree {
     pub is_canonical: bool,
 }
 
-/// Keys of a call that it may have once.
+/// Keys of a call that it may have once, in geth's order. Each is the bit of its place.
 mod key {
-    pub const TYPE: u16 = 1;
-    pub const FROM: u16 = 1 << 1;
-    pub const TO: u16 = 1 << 2;
-    pub const VALUE: u16 = 1 << 3;
-    pub const GAS: u16 = 1 << 4;
-    pub const GAS_USED: u16 = 1 << 5;
-    pub const INPUT: u16 = 1 << 6;
-    pub const OUTPUT: u16 = 1 << 7;
-    pub const ERROR: u16 = 1 << 8;
-    pub const CALLS: u16 = 1 << 9;
+    pub const NAMES: &[&[u8]] = &[
+        b"\"from\":",
+        b"\"gas\":",
+        b"\"gasUsed\":",
+        b"\"to\":",
+        b"\"input\":",
+        b"\"output\":",
+        b"\"error\":",
+        b"\"calls\":",
+        b"\"value\":",
+        b"\"type\":",
+    ];
+    pub const FROM: u16 = 1;
+    pub const GAS: u16 = 1 << 1;
+    pub const GAS_USED: u16 = 1 << 2;
+    pub const TO: u16 = 1 << 3;
+    pub const INPUT: u16 = 1 << 4;
+    pub const OUTPUT: u16 = 1 << 5;
+    pub const ERROR: u16 = 1 << 6;
+    pub const CALLS: u16 = 1 << 7;
+    pub const VALUE: u16 = 1 << 8;
+    pub const TYPE: u16 = 1 << 9;
     /// Those that every call has.
     pub const ALWAYS: u16 = TYPE | FROM | GAS | GAS_USED | INPUT;
-
-    /// None for one that is nothing to us.
-    pub fn of(name: &[u8]) -> Option<u16> {
-        Some(match name {
-            b"type" => TYPE,
-            b"from" => FROM,
-            b"to" => TO,
-            b"value" => VALUE,
-            b"gas" => GAS,
-            b"gasUsed" => GAS_USED,
-            b"input" => INPUT,
-            b"output" => OUTPUT,
-            b"error" => ERROR,
-            b"calls" => CALLS,
-            _ => return None,
-        })
-    }
 }
 
 /// A call whose object has not ended yet.
 struct OpenCall<'a> {
     /// Where its frame is.
     place: usize,
-    is_first_member: bool,
+    member: MemberPlace,
     seen: u16,
     calls: u32,
     revert_reason: Option<&'a str>,
@@ -70,6 +66,7 @@ struct OpenCall<'a> {
 
 struct TreeReader<'r, 'a> {
     reader: &'r mut Reader<'a>,
+    order: &'r mut MemberOrder,
     /// How much text there was at the beginning.
     text: usize,
     tree: CallTree,
@@ -77,18 +74,22 @@ struct TreeReader<'r, 'a> {
 }
 
 impl CallTree {
-    /// None for an object without members: it says nothing.
-    pub fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, Malformed> {
+    /// None for an object without members: it says nothing. `order`: of the members of calls before it.
+    pub fn read(
+        reader: &mut Reader<'_>,
+        order: &mut MemberOrder,
+    ) -> Result<Option<Self>, Malformed> {
         let text = reader.rest().len();
         let tree = CallTree { frames: Vec::new(), is_canonical: true };
-        let mut calls = TreeReader { reader, text, tree, open: Vec::new() };
+        let mut calls = TreeReader { reader, order, text, tree, open: Vec::new() };
         calls.enter(Vec::new())?;
         if calls.reader.take(b'}') {
             return Ok(None);
         }
         while let Some(call) = calls.open.last_mut() {
-            match calls.reader.next_name(&mut call.is_first_member).ok_or_else(no_call)? {
-                Some(name) => calls.member(name)?,
+            let next = calls.order.next(calls.reader, &mut call.member, key::NAMES);
+            match next.ok_or_else(no_call)? {
+                Some(member) => calls.member(member)?,
                 None => {
                     calls.leave();
                     calls.next_call()?;
@@ -107,8 +108,13 @@ impl<'a> TreeReader<'_, 'a> {
         self.reader.expect(b'{').ok_or_else(no_call)?;
         let place = self.tree.frames.len();
         self.tree.frames.push(Frame { path, ..Frame::default() });
-        let call =
-            OpenCall { place, is_first_member: true, seen: 0, calls: 0, revert_reason: None };
+        let call = OpenCall {
+            place,
+            member: MemberPlace::default(),
+            seen: 0,
+            calls: 0,
+            revert_reason: None,
+        };
         self.open.push(call);
         Ok(())
     }
@@ -134,23 +140,29 @@ impl<'a> TreeReader<'_, 'a> {
         self.enter(path)
     }
 
-    fn member(&mut self, name: Cow<'a, [u8]>) -> Result<(), Malformed> {
+    fn member(&mut self, member: Member<'a>) -> Result<(), Malformed> {
         let reader = &mut *self.reader;
         let Some(call) = self.open.last_mut() else { return Ok(()) };
         let Some(frame) = self.tree.frames.get_mut(call.place) else { return Ok(()) };
-        // One with an escape is not how we spell it.
-        let mut is_canonical = matches!(name, Cow::Borrowed(_));
-        let Some(key) = key::of(&name) else {
-            let name = std::str::from_utf8(&name).map_err(|_| no_call())?;
-            let text = reader.checked().ok_or_else(no_call)?;
-            is_canonical &= name == "revertReason" && call.revert_reason.replace(text).is_none();
-            self.tree.is_canonical &= is_canonical;
-            return Ok(());
+        let (index, is_canonical) = match member {
+            // One with an escape is not how we spell it.
+            Member::Known { index, is_plain } => (index, is_plain),
+            Member::Other(name) => {
+                let is_plain = matches!(name, Cow::Borrowed(_));
+                let name = std::str::from_utf8(&name).map_err(|_| no_call())?;
+                let text = reader.checked().ok_or_else(no_call)?;
+                let is_reason =
+                    name == "revertReason" && call.revert_reason.replace(text).is_none();
+                self.tree.is_canonical &= is_plain & is_reason;
+                return Ok(());
+            }
         };
+        let key = 1 << index;
         // Said twice, one would be checked and the other told.
         if call.seen & key != 0 {
-            let why = format!("`{}` is there twice", String::from_utf8_lossy(&name));
-            return Err(Malformed::new("debug_trace", &why));
+            let name = key::NAMES.get(index).copied().unwrap_or_default();
+            let name = String::from_utf8_lossy(name).replace(['"', ':'], "");
+            return Err(Malformed::new("debug_trace", &format!("`{name}` is there twice")));
         }
         call.seen |= key;
         if key != key::CALLS {

@@ -8,6 +8,7 @@ mod call_tree;
 pub mod fields;
 mod frame;
 pub mod json_value;
+pub mod member_order;
 pub mod object;
 pub mod reader;
 mod receipt;

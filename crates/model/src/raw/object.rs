@@ -6,6 +6,7 @@
 //! `nulls`. So what a node said can be said again, field for field, for chains and forks nobody told
 //! us of.
 
+use super::member_order::MemberOrder;
 use super::reader::Reader;
 
 /// Reads itself in place: these structs are large, and a block has thousands of them.
@@ -13,15 +14,21 @@ pub trait Object: Default {
     /// How many fields it has, without extras.
     const FIELD_COUNT: usize;
 
-    /// `None` where the text is no such object; what was read till then stays.
-    fn read_into(&mut self, reader: &mut Reader<'_>) -> Option<()>;
+    /// `None` where the text is no such object; what was read till then stays. `order`: of the members of objects before
+    /// it.
+    fn read_in_order(&mut self, reader: &mut Reader<'_>, order: &mut MemberOrder) -> Option<()>;
+
+    /// One object by itself.
+    fn read_into(&mut self, reader: &mut Reader<'_>) -> Option<()> {
+        self.read_in_order(reader, &mut MemberOrder::default())
+    }
 
     fn extras(&self) -> &Extras;
     fn extras_mut(&mut self) -> &mut Extras;
 }
 
 pub fn read_list<T: Object>(reader: &mut Reader<'_>) -> Option<Vec<T>> {
-    let mut list = Vec::new();
+    let (mut list, mut order) = (Vec::new(), MemberOrder::default());
     let start = reader.rest().len();
     reader.expect(b'[')?;
     let mut is_first = true;
@@ -31,7 +38,7 @@ pub fn read_list<T: Object>(reader: &mut Reader<'_>) -> Option<Vec<T>> {
             return None;
         }
         list.push(T::default());
-        list.last_mut()?.read_into(reader)?;
+        list.last_mut()?.read_in_order(reader, &mut order)?;
         if list.len() == 1 && size_of::<T>() >= LARGE {
             let rest = reader.rest().len();
             // Never more memory than text, however short the first one is.
@@ -84,6 +91,7 @@ macro_rules! rpc_object {
                 Field, FieldState, FieldStates, FieldValues, FieldVisitor, FillFields, VisitFields,
             };
             use $crate::raw::json_value::{self, JsonValue, Slot};
+            use $crate::raw::member_order::{Member, MemberOrder, MemberPlace};
             use $crate::raw::object::{self, Extras, Object};
             use $crate::raw::reader::Reader;
 
@@ -105,32 +113,40 @@ macro_rules! rpc_object {
             impl Object for $name {
                 const FIELD_COUNT: usize = Index::COUNT as usize;
 
-                fn read_into(&mut self, reader: &mut Reader<'_>) -> Option<()> {
+                fn read_in_order(
+                    &mut self,
+                    reader: &mut Reader<'_>,
+                    order: &mut MemberOrder,
+                ) -> Option<()> {
+                    const NAMES: &[&[u8]] = &[$(concat!('"', $json, "\":").as_bytes()),*];
                     reader.expect(b'{')?;
-                    let mut is_first = true;
+                    let mut place = MemberPlace::default();
                     let mut seen = 0u64;
-                    while let Some(name) = reader.next_name(&mut is_first)? {
-                        match name.as_ref() {
-                            $(name if name == $json.as_bytes() => {
-                                // Said twice, one would be checked and the other told.
-                                if seen & (1 << Index::$field as u64) != 0 {
-                                    return None;
-                                }
-                                seen |= 1 << Index::$field as u64;
-                                match <$kind as JsonValue>::next_slot(reader)? {
-                                    Slot::Value(value) => self.$field = Some(value),
-                                    Slot::Null => self.nulls |= 1 << Index::$field as u64,
-                                    Slot::Odd(value, text) => {
-                                        self.$field = value;
-                                        self.extras.push(($json.into(), text));
-                                    }
-                                }
-                            })*
-                            other => {
-                                let name = std::str::from_utf8(other).ok()?.into();
+                    while let Some(member) = order.next(reader, &mut place, NAMES)? {
+                        let index = match member {
+                            Member::Known { index, .. } => index,
+                            Member::Other(name) => {
+                                let name = std::str::from_utf8(&name).ok()?.into();
                                 self.extras.push((name, reader.checked()?.into()));
+                                continue;
                             }
+                        };
+                        // Said twice, one would be checked and the other told.
+                        if seen & (1 << index) != 0 {
+                            return None;
                         }
+                        seen |= 1 << index;
+                        $(if index == Index::$field as usize {
+                            match <$kind as JsonValue>::next_slot(reader)? {
+                                Slot::Value(value) => self.$field = Some(value),
+                                Slot::Null => self.nulls |= 1 << index,
+                                Slot::Odd(value, text) => {
+                                    self.$field = value;
+                                    self.extras.push(($json.into(), text));
+                                }
+                            }
+                            continue;
+                        })*
                     }
                     Some(())
                 }

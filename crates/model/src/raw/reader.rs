@@ -62,6 +62,15 @@ impl<'a> Reader<'a> {
         Some(Some(name))
     }
 
+    /// Takes this name, given with its quotes and colon, if it stands there just so. `is_first`: of the object's members.
+    #[inline]
+    pub fn take_name(&mut self, name: &[u8], is_first: bool) -> bool {
+        let text = if is_first { Some(self.rest) } else { self.rest.strip_prefix(b",") };
+        let rest = text.and_then(|text| text.strip_prefix(name));
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
     /// Names are short: a look at each character costs less than setting out to search.
     #[inline]
     fn name(&mut self) -> Option<Cow<'a, [u8]>> {

@@ -6,6 +6,7 @@ use super::Tx;
 use super::call_tree::CallTree;
 use super::frame::Frame;
 use super::json_value::JsonValue;
+use super::member_order::MemberOrder;
 use super::reader::Reader;
 use super::record::Malformed;
 use super::trace_fault::{TraceFault, place_of};
@@ -59,15 +60,17 @@ pub fn read_geth_traces(reader: &mut Reader<'_>, txs: &[Tx]) -> Result<BlockTrac
 /// None where the text is no such list.
 fn read_entries(reader: &mut Reader<'_>) -> Option<Vec<Entry>> {
     let (mut entries, mut is_first) = (Vec::new(), true);
+    let mut order = MemberOrder::default();
     reader.expect(b'[')?;
     while reader.next_item(b']', &mut is_first)? {
-        entries.push(Entry::read(reader)?);
+        entries.push(Entry::read(reader, &mut order)?);
     }
     Some(entries)
 }
 
 impl Entry {
-    fn read(reader: &mut Reader<'_>) -> Option<Entry> {
+    /// `order`: of the members of calls before it.
+    fn read(reader: &mut Reader<'_>, order: &mut MemberOrder) -> Option<Entry> {
         let mut entry = Entry { is_canonical: true, ..Entry::default() };
         let (mut hashes, mut results, mut errors) = (0, 0, 0);
         let mut is_first = true;
@@ -81,7 +84,7 @@ impl Entry {
                 }
                 b"result" => {
                     results += 1;
-                    entry.result = read_result(reader)?;
+                    entry.result = read_result(reader, order)?;
                 }
                 b"error" => {
                     errors += 1;
@@ -122,9 +125,12 @@ impl Entry {
 }
 
 /// None inside where it says nothing. One that is no tree of calls may be of a transaction that is not ours.
-fn read_result(reader: &mut Reader<'_>) -> Option<Option<Result<CallTree, Malformed>>> {
+fn read_result(
+    reader: &mut Reader<'_>,
+    order: &mut MemberOrder,
+) -> Option<Option<Result<CallTree, Malformed>>> {
     let before = *reader;
-    match CallTree::read(reader) {
+    match CallTree::read(reader, order) {
         Ok(tree) => Some(tree.map(Ok)),
         Err(fault) => {
             *reader = before;
