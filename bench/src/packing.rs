@@ -73,7 +73,7 @@ fn measure(name: &str, rows: &Rows, training: &Rows, txs: usize) -> Result<()> {
         ("64 KiB across blocks", frames(rows, 64 << 10, true)),
         ("256 KiB across blocks", frames(rows, 256 << 10, true)),
     ];
-    for level in [-1, 1, 3] {
+    for level in [-3, -1, 1, 3] {
         for (shape, frames) in &shapes {
             for (dictionary, bytes) in dictionaries {
                 let cost = pack(frames, bytes, level)?;

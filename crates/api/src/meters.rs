@@ -2,10 +2,10 @@
 //!
 //! Every answer passes here, so the recorder is asked for a meter once and not once per request.
 
-use std::collections::HashMap;
 use std::sync::RwLock;
 use std::time::Duration;
 
+use alloy_primitives::map::HashMap;
 use metrics::{Counter, Histogram};
 
 use crate::lock;

@@ -140,6 +140,8 @@ impl From<OverBudget> for Failure {
 
 /// Results from here on are not copied.
 const PIECE_BYTES_MIN: usize = 8 << 10;
+/// What is written around an id and a result, with what stands between the calls of a batch.
+const ENVELOPE_BYTES: usize = 40;
 
 /// The body of an answer. Its pieces, one after the other, are the JSON text; each that is dropped makes
 /// room for other answers, so whoever sends them drops them one by one.
@@ -174,14 +176,17 @@ impl Answer {
 
     /// One call's answer.
     pub(crate) fn write(&mut self, id: &str, outcome: Outcome) {
-        self.text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-        self.text.extend_from_slice(id.as_bytes());
         let (name, json) = match outcome {
             Ok(result) => (",\"result\":", result),
             Err(failure) => (",\"error\":", failure.json),
         };
+        let is_copied = json.len() < PIECE_BYTES_MIN;
+        let copied_bytes = if is_copied { json.len() } else { 0 };
+        self.text.reserve(ENVELOPE_BYTES + id.len() + copied_bytes);
+        self.text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+        self.text.extend_from_slice(id.as_bytes());
         self.text.extend_from_slice(name.as_bytes());
-        if json.len() < PIECE_BYTES_MIN {
+        if is_copied {
             self.text.extend_from_slice(&json);
         } else {
             self.cut();

@@ -1,8 +1,8 @@
 //! Takes a request apart, answers each call from the store or from a node, puts the answer together.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use alloy_primitives::map::HashMap;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
@@ -225,13 +225,13 @@ impl Gateway {
         scope: &RequestScope,
         budget: &Arc<ByteBudget>,
     ) -> Told {
-        let name = request.method.as_str();
+        let name = &*request.method;
         let params = request.params.map_or("[]", RawValue::get);
-        let method = match route(name, &self.config) {
+        let method = match route(name, request.listed, &self.config) {
             Route::Refused => return Err(Failure::not_offered(name)),
             // Nothing is known of it: asked of one node, once.
             Route::Allowed => {
-                let call = Call::new(request.method.clone(), raw(params));
+                let call = Call::new(name.to_owned(), raw(params));
                 return self.write(chain, call, budget).await;
             }
             Route::Offered(method) => method,

@@ -14,6 +14,7 @@ mod head_account;
 mod local;
 mod methods;
 mod params;
+mod plain_request;
 mod request;
 
 #[cfg(test)]

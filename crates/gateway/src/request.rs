@@ -1,10 +1,16 @@
 //! Reading JSON-RPC requests: one or a batch, each right or wrong by itself.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::{Answer, Failure};
-use crate::methods::cost;
+use crate::methods::{Method, cost, find};
+use crate::plain_request;
+
+/// Longer names are no method's.
+pub const METHOD_BYTES_MAX: usize = 128;
 
 /// A request body that was read, and may be all wrong.
 pub struct Requests<'a>(pub(crate) Result<Body<'a>, Failure>);
@@ -12,7 +18,7 @@ pub struct Requests<'a>(pub(crate) Result<Body<'a>, Failure>);
 impl Requests<'_> {
     /// Compute units: the sum over a batch. What cannot be read costs as little as anything can.
     pub fn weight(&self) -> u32 {
-        let one = |item: &Item| item.as_ref().map_or(1, |request| cost(&request.method));
+        let one = |item: &Item| item.as_ref().map_or(1, |request| cost(&request.method, request.listed));
         match &self.0 {
             Err(_) => 1,
             Ok(Body::One(item)) => one(item),
@@ -70,7 +76,9 @@ impl Requests<'_> {
 pub struct Request<'a> {
     /// As the client wrote it; none for a notification, which wants no answer.
     pub id: Option<&'a str>,
-    pub method: String,
+    pub method: Cow<'a, str>,
+    /// Its row of the table, if it has one.
+    pub listed: Option<&'static Method>,
     /// A JSON array, or nothing.
     pub params: Option<&'a RawValue>,
 }
@@ -104,12 +112,8 @@ struct Envelope<'a> {
 }
 
 pub fn read(body: &[u8], batch_max: usize) -> Result<Body<'_>, Failure> {
-    // A call that is right is read once. As text, so that none of its parts is looked at again for being one.
-    if body.first() == Some(&b'{')
-        && let Ok(text) = std::str::from_utf8(body)
-        && let Ok(envelope) = serde_json::from_str::<Envelope>(text)
-    {
-        return Ok(Body::One(envelope.item(text)));
+    if let Some(request) = plain_request::read(body) {
+        return Ok(Body::One(Ok(request)));
     }
     let whole: &RawValue = serde_json::from_slice(body).map_err(|e| Failure::parse(&e))?;
     let text = whole.get();
@@ -156,14 +160,14 @@ impl<'a> Envelope<'a> {
             return refuse(id.or(Some("null")), "jsonrpc must be \"2.0\"");
         }
         let method = self.method.and_then(|m| serde_json::from_str::<String>(m.get()).ok());
-        let Some(method) = method.filter(|m| !m.is_empty() && m.len() <= 128) else {
+        let Some(method) = method.filter(|m| !m.is_empty() && m.len() <= METHOD_BYTES_MAX) else {
             return refuse(id.or(Some("null")), "method must be a string");
         };
         let params = self.params.filter(|p| p.get() != "null");
         if params.is_some_and(|p| !p.get().starts_with('[') && !p.get().starts_with('{')) {
             return refuse(id.or(Some("null")), "params must be an array");
         }
-        Ok(Request { id, method, params })
+        Ok(Request { id, listed: find(&method), method: Cow::Owned(method), params })
     }
 }
 

@@ -53,16 +53,23 @@ impl CallPath {
 }
 
 /// The same past the router (`site`).
-pub async fn direct<B>(app: &App, call: CallPath, request: http::Request<B>) -> Response
+pub fn direct<B>(
+    app: &App,
+    call: CallPath,
+    request: http::Request<B>,
+) -> impl Future<Output = Response>
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    let answered = async { answer_for(app, call.owner?, call.chain, request).await };
-    let mut response = answered.await.into_response();
-    if app.parts.config.cors {
-        cors::allow(response.headers_mut());
+    let body = read(app, request);
+    async move {
+        let answered = async { answer_for(app, call.owner?, call.chain, body).await };
+        let mut response = answered.await.into_response();
+        if app.parts.config.cors {
+            cors::allow(response.headers_mut());
+        }
+        response
     }
-    response
 }
 
 /// What the key may ask of the chain, for whoever was found to have one.
@@ -76,26 +83,23 @@ where
     B: HttpBody<Data = Bytes> + Unpin,
 {
     let chain = served_chain(app, chain).map_err(|error| owner.refuse(error))?;
-    answer_for(app, owner, chain, request).await
+    answer_for(app, owner, chain, read(app, request)).await
 }
 
-async fn answer_for<B>(
+async fn answer_for(
     app: &App,
     owner: Arc<Owner>,
     chain: ChainId,
-    request: http::Request<B>,
-) -> Result<Response, Refusal>
-where
-    B: HttpBody<Data = Bytes> + Unpin,
-{
-    let body = read(app, request).await.map_err(|error| owner.refuse(error))?;
+    body: impl Future<Output = Result<Bytes, ApiError>>,
+) -> Result<Response, Refusal> {
+    let body = body.await.map_err(|error| owner.refuse(error))?;
     let requests = app.parts.gateway.read(&body);
     let units = requests.weight();
     owner.throttle.take(units)?;
     let response = match rpc_batch::split(&body, app.parts.gateway.config.batch_max) {
         Some(calls) => {
             let scope = Arc::new(RequestScope::of_batch());
-            Batch { app: app.clone(), owner, chain, calls, scope }.respond().await
+            Box::pin(Batch { app: app.clone(), owner, chain, calls, scope }.respond()).await
         }
         None => {
             let scope = RequestScope::default();
@@ -146,13 +150,21 @@ pub fn answered_from(mut response: Response, scope: &RequestScope) -> Response {
     response
 }
 
-async fn read<B>(app: &App, request: http::Request<B>) -> Result<Bytes, ApiError>
+/// To be awaited when the key was checked.
+fn read<B>(
+    app: &App,
+    request: http::Request<B>,
+) -> impl Future<Output = Result<Bytes, ApiError>> + use<B>
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    check_json_type(request.headers())?;
+    let checked = check_json_type(request.headers());
     let limit = app.parts.listen.body_timeout();
-    whole_body(request, app.parts.config.body_bytes_max, limit).await
+    let body = whole_body(request, app.parts.config.body_bytes_max, limit);
+    async move {
+        checked?;
+        body.await
+    }
 }
 
 /// The name is not quoted: people mix up the two parts of the path, and it may be a key.

@@ -1,9 +1,9 @@
 //! The keys a running server knows.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, RwLock};
 
+use alloy_primitives::map::HashMap;
 use store::{ApiKey, MethodRules, Role, Shared, Store};
 use subtle::ConstantTimeEq;
 use tokio::sync::watch;

@@ -12,24 +12,28 @@ use model::printable;
 
 use crate::error::ApiError;
 
-/// To be called when the key was checked: a stranger's body is not even received.
-pub async fn whole_body<B>(
+/// To be awaited when the key was checked: a stranger's body is not even received.
+pub fn whole_body<B>(
     request: Request<B>,
     bytes_max: usize,
     limit: Duration,
-) -> Result<Bytes, ApiError>
+) -> impl Future<Output = Result<Bytes, ApiError>> + use<B>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    check_encoding(request.headers())?;
-    let mut reading = pin!(read(request.into_body(), bytes_max));
-    // Most are there already, and need no clock.
-    if let Some(read) = poll_immediate(reading.as_mut()).await {
-        return read;
-    }
-    match tokio::time::timeout(limit, reading).await {
-        Ok(read) => read,
-        Err(_) => Err(ApiError::BodyTimeout { limit_ms: limit.as_millis() }),
+    let (head, body) = request.into_parts();
+    let checked = check_encoding(&head.headers);
+    async move {
+        checked?;
+        let mut reading = pin!(read(body, bytes_max));
+        // Most are there already, and need no clock.
+        if let Some(read) = poll_immediate(reading.as_mut()).await {
+            return read;
+        }
+        match tokio::time::timeout(limit, reading).await {
+            Ok(read) => read,
+            Err(_) => Err(ApiError::BodyTimeout { limit_ms: limit.as_millis() }),
+        }
     }
 }
 

@@ -53,7 +53,7 @@ impl Session {
     /// The answer to a message that is about subscriptions; none where it is any other call.
     pub async fn answer(&mut self, gateway: &Gateway, requests: &Requests<'_>) -> Option<Vec<u8>> {
         let Ok(Body::One(Ok(request))) = &requests.0 else { return None };
-        let outcome = match request.method.as_str() {
+        let outcome = match &*request.method {
             "eth_subscribe" => self.subscribe(gateway, request).await,
             "eth_unsubscribe" => self.unsubscribe(request),
             _ => return None,

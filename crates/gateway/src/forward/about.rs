@@ -2,6 +2,7 @@
 
 use alloy_primitives::B256;
 use model::raw::json_value::JsonValue;
+use model::raw::reader::Reader;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -27,8 +28,7 @@ pub enum About {
 impl About {
     /// Parameters that cannot be read are about nothing: the node says what is wrong with them.
     pub fn of(method: &Method, params: &str) -> About {
-        let list: Vec<&RawValue> = serde_json::from_str(params).unwrap_or_default();
-        let at = |place: usize| list.get(place).map(|raw| raw.get());
+        let at = |place: usize| item(params, place);
         match method.block {
             BlockParam::None => About::Nothing,
             BlockParam::Number(place) => at(place).map_or(About::Nothing, named),
@@ -42,6 +42,17 @@ impl About {
             }
         }
     }
+}
+
+/// One of the items of a list; none where the text is none.
+fn item(list: &str, place: usize) -> Option<&str> {
+    let (mut reader, mut is_first) = (Reader::new(list.as_bytes()), true);
+    reader.expect(b'[')?;
+    for _ in 0..place {
+        reader.next_item(b']', &mut is_first)?.then(|| reader.value())??;
+    }
+    let found = reader.next_item(b']', &mut is_first)?.then(|| reader.value())??;
+    std::str::from_utf8(found).ok()
 }
 
 /// A number, a tag, a hash, or an EIP-1898 object.

@@ -2,9 +2,9 @@
 //!
 //! Whoever asks first makes the future, all of them poll it: one who goes away takes nobody's answer along.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use alloy_primitives::map::HashMap;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 use model::chain::ChainId;
@@ -45,7 +45,8 @@ impl InFlight {
     {
         match self.join(key, ask) {
             Ok(shared) => shared.await,
-            Err(alone) => alone.await,
+            // Boxed: what hardly ever happens would be carried by every call.
+            Err(alone) => Box::pin(alone).await,
         }
     }
 

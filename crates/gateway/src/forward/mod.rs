@@ -21,9 +21,9 @@ mod send;
 mod split_logs;
 mod together;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use alloy_primitives::map::HashMap;
 use bytes::Bytes;
 use model::chain::{Chain, ChainId};
 use rpc::{ByteBudget, Call, Forward, Pool, Repeat, Route};

@@ -17,8 +17,9 @@ pub enum Route {
     Refused,
 }
 
-pub fn route(name: &str, config: &Config) -> Route {
-    match find(name) {
+/// `listed`: the name's row of the table, if it has one.
+pub fn route(name: &str, listed: Option<&'static Method>, config: &Config) -> Route {
+    match listed {
         Some(method) => Route::Offered(method),
         None if is_allowed(name, config) => Route::Allowed,
         None => Route::Refused,
@@ -38,10 +39,10 @@ fn is_allowed(name: &str, config: &Config) -> bool {
 }
 
 /// Compute units of one call of a method that may not be in the table.
-pub fn cost(name: &str) -> u32 {
+pub fn cost(name: &str, listed: Option<&'static Method>) -> u32 {
     /// As dear as those of its kind that are in it.
     const TRACING: [&str; 2] = ["debug_", "trace_"];
-    match find(name) {
+    match listed {
         Some(method) => method.cost,
         None if TRACING.iter().any(|prefix| name.starts_with(prefix)) => 50,
         None => 3,
@@ -98,8 +99,8 @@ mod tests {
             ("eth_call\n", Route::Refused),
             ("foo_bar", Route::Refused),
         ] {
-            assert_eq!(route(name, &strict), Route::Refused, "{name}");
-            assert_eq!(route(name, &allowing), if_allowed, "{name}");
+            assert_eq!(route(name, find(name), &strict), Route::Refused, "{name}");
+            assert_eq!(route(name, find(name), &allowing), if_allowed, "{name}");
         }
         // All that a list of what is forbidden once let through.
         for name in "debug_traceBlockFromFile debug_setHead eth_signTypedData_v1 eth_signTypedData_v3 eth_sign \
@@ -109,7 +110,7 @@ mod tests {
             bor_sendRawTransactionConditional engine_newPayloadV4 testing_buildBlockV1 admin_peers personal_sign"
             .split_ascii_whitespace()
         {
-            assert_eq!(route(name, &strict), Route::Refused, "{name}");
+            assert_eq!(route(name, find(name), &strict), Route::Refused, "{name}");
         }
         let sends = find("eth_sendRawTransaction").unwrap();
         assert!(sends.forwarding.writes);

@@ -106,9 +106,9 @@ impl Aimd {
         self.limit as usize
     }
 
-    /// When the pause ends, if one is on.
-    pub fn paused_until(&self, now: Instant) -> Option<Instant> {
-        self.paused_until.filter(|until| *until > now)
+    /// When the last pause ends, which may be over.
+    pub fn pause_end(&self) -> Option<Instant> {
+        self.paused_until
     }
 
     pub fn on_success(&mut self, success: Success, now: Instant) {
@@ -216,6 +216,10 @@ pub enum Pause {
 mod tests {
     use super::*;
 
+    fn paused_until(limiter: &Aimd, now: Instant) -> Option<Instant> {
+        limiter.pause_end().filter(|until| *until > now)
+    }
+
     fn used(limiter: &Aimd, latency_ms: u64) -> Success {
         Success { latency: Some(Duration::from_millis(latency_ms)), in_flight: limiter.limit() }
     }
@@ -276,13 +280,13 @@ mod tests {
     fn pauses_are_as_asked_or_double() {
         let (mut limiter, now) = (Aimd::new(8), Instant::now());
         limiter.on_overload(now, Pause::Asked(Duration::from_secs(7)), now);
-        assert_eq!(limiter.paused_until(now), Some(now + Duration::from_secs(7)));
+        assert_eq!(paused_until(&limiter, now), Some(now + Duration::from_secs(7)));
         let later = now + Duration::from_secs(8);
-        assert_eq!(limiter.paused_until(later), None);
+        assert_eq!(paused_until(&limiter, later), None);
         limiter.on_overload(later, Pause::Backoff, later);
-        assert_eq!(limiter.paused_until(later), Some(later + PAUSE_FIRST * 2));
+        assert_eq!(paused_until(&limiter, later), Some(later + PAUSE_FIRST * 2));
         limiter.on_overload(later, Pause::Asked(Duration::from_secs(9999)), later);
-        assert_eq!(limiter.paused_until(later), Some(later + PAUSE_MAX));
+        assert_eq!(paused_until(&limiter, later), Some(later + PAUSE_MAX));
     }
 
     #[test]
@@ -290,11 +294,11 @@ mod tests {
         let (mut limiter, mut now) = (Aimd::wide_open(8), Instant::now());
         for _ in 0..20 {
             limiter.on_overload(now, Pause::Backoff, now);
-            let until = limiter.paused_until(now).unwrap();
+            let until = paused_until(&limiter, now).unwrap();
             assert!(until - now <= CLIENTS_PAUSE_MAX, "{:?}", until - now);
             now = until;
         }
         limiter.on_overload(now, Pause::Asked(Duration::from_secs(7)), now);
-        assert_eq!(limiter.paused_until(now), Some(now + Duration::from_secs(7)));
+        assert_eq!(paused_until(&limiter, now), Some(now + Duration::from_secs(7)));
     }
 }

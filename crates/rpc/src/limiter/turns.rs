@@ -90,6 +90,15 @@ impl Turns {
         }
     }
 
+    /// Lets a request in where nobody waits and nothing stands in its way, and says whether it did.
+    pub fn enter_now(&mut self, lane: Lane, calls: usize, now: Instant) -> bool {
+        let is_free = self.waiting() == 0 && self.entry(lane, now) == Entry::Open;
+        if is_free {
+            self.let_one_in(lane, calls, now);
+        }
+        is_free
+    }
+
     /// Queues a request and lets in whose turn it is; says when to look again, as `look_again` does.
     pub fn queue(
         &mut self,
@@ -161,10 +170,9 @@ impl Turns {
         Lane::ALL.into_iter().map(|lane| self.waiting.get(lane).len()).sum()
     }
 
-    /// When the pause that this lane keeps ends, if one is on.
-    pub fn paused_until(&self, lane: Lane, now: Instant) -> Option<Instant> {
-        let own = self.own(lane).and_then(|own| own.paused_until(now));
-        self.node.paused_until(now).max(own)
+    /// When the last pause that this lane keeps ends, which may be over.
+    pub fn pause_end(&self, lane: Lane) -> Option<Instant> {
+        self.node.pause_end().max(self.own(lane).and_then(Aimd::pause_end))
     }
 
     fn own(&self, lane: Lane) -> Option<&Aimd> {
@@ -192,15 +200,19 @@ impl Turns {
     fn let_in(&mut self, now: Instant, asker: Option<&Arc<Ticket>>) {
         while let Some(lane) = self.next_lane(now) {
             let Some(next) = self.waiting.get_mut(lane).pop_front() else { break };
-            if let Some(bucket) = self.bucket.as_mut() {
-                bucket.take(next.calls as f64, now.into_std());
-            }
-            *self.in_flight.get_mut(lane) += 1;
-            self.pass_over_below(lane);
+            self.let_one_in(lane, next.calls, now);
             next.ticket.granted.store(true, Ordering::Release);
             next.ticket.wake.notify_one();
         }
         self.set_timers(now, asker);
+    }
+
+    fn let_one_in(&mut self, lane: Lane, calls: usize, now: Instant) {
+        if let Some(bucket) = self.bucket.as_mut() {
+            bucket.take(calls as f64, now.into_std());
+        }
+        *self.in_flight.get_mut(lane) += 1;
+        self.pass_over_below(lane);
     }
 
     fn next_lane(&mut self, now: Instant) -> Option<Lane> {
@@ -233,7 +245,7 @@ impl Turns {
     }
 
     fn entry(&mut self, lane: Lane, now: Instant) -> Entry {
-        if let Some(until) = self.paused_until(lane, now) {
+        if let Some(until) = self.pause_end(lane).filter(|until| *until > now) {
             return Entry::NotBefore(until);
         }
         if !self.has_room(lane) {

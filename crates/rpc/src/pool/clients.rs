@@ -32,10 +32,10 @@ impl Shared {
         id: UpstreamId,
         calls: &[Call],
         result: &Result<Vec<CallResult>, Error>,
-        latency: Duration,
+        (started, now): (Instant, Instant),
     ) {
         let Some(member) = self.member(id) else { return };
-        let (mut record, method, now) = (member.clients(), method_of(calls), Instant::now());
+        let (mut record, method, latency) = (member.clients(), method_of(calls), now - started);
         match result {
             Ok(answers) => {
                 record.succeeded(method, latency, now);

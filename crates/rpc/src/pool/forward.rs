@@ -138,7 +138,7 @@ pub async fn forward_once(
         let asking = Asking { batch: forward.batch, turn_by, ..Asking::calls(lane) };
         let started = Instant::now();
         let result = member.upstream.call_many(&calls, asking).await;
-        shared.met_by_client(id, &calls, &result, started.elapsed());
+        shared.met_by_client(id, &calls, &result, (started, Instant::now()));
         match result {
             Ok(answers) => {
                 let together = ForwardedTogether { upstream: id, answers };
@@ -205,7 +205,8 @@ struct Course<'a> {
 /// One trial that ended.
 struct Trial {
     id: UpstreamId,
-    latency: Duration,
+    /// From when to when.
+    time: (Instant, Instant),
     result: Result<Vec<CallResult>, Error>,
 }
 
@@ -253,7 +254,8 @@ impl<'a> Course<'a> {
                 Either::Left(ended) => ended,
                 Either::Right(None) => first.await,
                 Either::Right(Some(id)) => {
-                    let second = pin!(self.begin(id));
+                    // Boxed: most calls have no second one, and would be as large as two.
+                    let second = Box::pin(self.begin(id));
                     let (sooner, later) = select(first, second).await.factor_first();
                     if let Some(done) = self.judge(sooner)? {
                         return Ok(done);
@@ -274,9 +276,14 @@ impl<'a> Course<'a> {
             return None;
         }
         let choice = Choice { needs: &self.route.needs, lane: self.asking.lane };
-        if let Some(id) = self.shared.pick(choice, &self.avoid()) {
-            return Some(id);
+        match self.shared.pick(choice, &self.avoid()) {
+            Some(id) => Some(id),
+            // Boxed: what hardly ever happens would be carried by every call.
+            None => Box::pin(self.wait_for_next()).await,
         }
+    }
+
+    async fn wait_for_next(&mut self) -> Option<UpstreamId> {
         // Everybody was asked. An answer, even a refusal, is better than asking the same again.
         if self.answered.is_some() || self.is_too_late() {
             return None;
@@ -285,6 +292,7 @@ impl<'a> Course<'a> {
             sleep(AGAIN_AFTER * 2u32.saturating_pow(self.trials.min(5))).await;
             self.tried.clear();
         }
+        let choice = Choice { needs: &self.route.needs, lane: self.asking.lane };
         first_pick(self.shared, choice, self.route.not).await
     }
 
@@ -303,7 +311,7 @@ impl<'a> Course<'a> {
                 Some(member) => member.upstream.call_many(calls, asking).await,
                 None => Err(nobody(shared, &Needs::default())),
             };
-            Trial { id, latency: started.elapsed(), result }
+            Trial { id, time: (started, Instant::now()), result }
         }
     }
 
@@ -318,8 +326,9 @@ impl<'a> Course<'a> {
 
     fn hedge(&self) -> Option<UpstreamId> {
         let choice = Choice { needs: &self.route.needs, lane: self.asking.lane };
-        let id = self.shared.best(choice, &self.avoid())?;
-        let (member, now) = (self.shared.member(id)?, Instant::now());
+        let now = Instant::now();
+        let id = self.shared.best(choice, &self.avoid(), now)?;
+        let member = self.shared.member(id)?;
         let mut record = member.clients();
         // Who is ill, lies or lacks what is asked for would be asked for nothing.
         if !ClientRank::of(&record, choice.needs, now).is_fit() || !self.shared.hedges.spend() {
@@ -331,10 +340,10 @@ impl<'a> Course<'a> {
 
     /// `Some` when this answer is final; an error only when no other node could do better.
     fn judge(&mut self, trial: Trial) -> Result<Option<ForwardedTogether>, Error> {
-        let Trial { id, latency, result } = trial;
+        let Trial { id, time, result } = trial;
         self.running.retain(|(running, _)| *running != id);
         let result = result.and_then(|answers| whole(answers, self.shared.label(id)));
-        self.shared.met_by_client(id, self.calls, &result, latency);
+        self.shared.met_by_client(id, self.calls, &result, time);
         match result {
             Ok(answers) => {
                 self.learn_reach(id, &answers);

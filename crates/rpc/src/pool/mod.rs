@@ -46,6 +46,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch::Receiver;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 pub struct PoolOptions {
     pub chain_id: u64,
@@ -170,7 +171,7 @@ impl Pool {
     pub fn ranked(&self, needs: &Needs) -> Vec<UpstreamId> {
         let choice = Choice { needs, lane: Lane::Interactive };
         let mut ranked = Vec::new();
-        while let Some(id) = self.shared.best(choice, &ranked) {
+        while let Some(id) = self.shared.best(choice, &ranked, Instant::now()) {
             ranked.push(id);
         }
         ranked

@@ -6,6 +6,7 @@ use crate::error::{Error, error_chain};
 use crate::lane::Lane;
 use crate::upstream::{Heard, SubscribedSocket};
 use bytes::Bytes;
+use tokio::time::Instant;
 
 /// A running subscription; ends when dropped.
 pub struct PendingTransactions {
@@ -30,7 +31,8 @@ pub async fn subscribe(shared: &Shared, whole: bool) -> Result<PendingTransactio
     let needs = Needs::default();
     let mut tried = Vec::new();
     let mut last = None;
-    while let Some(id) = shared.best(Choice { needs: &needs, lane: Lane::Interactive }, &tried) {
+    let choice = Choice { needs: &needs, lane: Lane::Interactive };
+    while let Some(id) = shared.best(choice, &tried, Instant::now()) {
         tried.push(id);
         let target = shared.member(id).and_then(|member| member.upstream.heads_at());
         let Some(target) = target else { continue };

@@ -160,19 +160,25 @@ impl Shared {
     }
 
     pub fn pick(&self, choice: Choice<'_>, avoid: &[UpstreamId]) -> Option<UpstreamId> {
-        let picked = self.best(choice, avoid)?;
+        let now = Instant::now();
+        let picked = self.best(choice, avoid, now)?;
         if !choice.lane.is_ingest() {
-            self.member(picked)?.clients().begin_trial(Instant::now());
+            self.member(picked)?.clients().begin_trial(now);
         }
         Some(picked)
     }
 
     /// The same for whoever only wants to know.
-    pub fn best(&self, choice: Choice<'_>, avoid: &[UpstreamId]) -> Option<UpstreamId> {
+    pub fn best(
+        &self,
+        choice: Choice<'_>,
+        avoid: &[UpstreamId],
+        now: Instant,
+    ) -> Option<UpstreamId> {
         if self.is_closed() {
             return None;
         }
-        let (delivered, now) = (self.delivered.load(Ordering::Relaxed), Instant::now());
+        let delivered = self.delivered.load(Ordering::Relaxed);
         let conditions = self.lock();
         let usable = self.ids().zip(conditions.iter().zip(&self.members)).filter_map(
             |(id, (condition, member))| {

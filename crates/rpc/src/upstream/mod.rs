@@ -234,7 +234,7 @@ impl Upstream {
     /// One request and its answer: takes its turn at the gate, keeps the time, leaves its figures.
     async fn exchange(&self, calls: &[Call], asking: Asking<'_>) -> Result<Exchange, Error> {
         let permit = self.enter(calls.len(), asking).await?;
-        let started = Instant::now();
+        let started = permit.started();
         let limit = asking.within.map_or(self.timeout, |within| within.min(self.timeout));
         let traced = self.traced(calls, asking);
         let sending = pin!(self.send(calls, asking));
@@ -273,22 +273,26 @@ impl Upstream {
     }
 
     async fn enter(&self, calls: usize, asking: Asking<'_>) -> Result<Permit<'_>, Error> {
-        let turn = self.gate.enter(asking.lane, calls);
-        let permit = match asking.turn_by {
-            None => turn.await,
-            Some(by) => {
-                let is_too_late = |until: Instant| until > by;
-                if self.gate.paused_until(asking.lane).is_some_and(is_too_late) {
-                    return Err(self.no_turn(asking.lane));
-                }
-                timeout_at(by, turn).await.map_err(|_| self.no_turn(asking.lane))?
-            }
+        let permit = match self.gate.enter_now(asking.lane, calls) {
+            Some(permit) => permit,
+            // Boxed: most have no need to wait.
+            None => Box::pin(self.wait_for_turn(calls, asking)).await?,
         };
         if asking.is_poll || self.accepting.load(Ordering::Relaxed) {
             return Ok(permit);
         }
         let why = format!("{} was left out while waiting for it", self.label);
         Err(Error::NoUpstream { chain: self.chain.clone(), why })
+    }
+
+    async fn wait_for_turn(&self, calls: usize, asking: Asking<'_>) -> Result<Permit<'_>, Error> {
+        let turn = self.gate.enter(asking.lane, calls);
+        let Some(by) = asking.turn_by else { return Ok(turn.await) };
+        let is_too_late = |until: Instant| until > by;
+        if self.gate.paused_until(asking.lane).is_some_and(is_too_late) {
+            return Err(self.no_turn(asking.lane));
+        }
+        timeout_at(by, turn).await.map_err(|_| self.no_turn(asking.lane))
     }
 
     /// Sends and reads, without waiting for a turn. Also says how many bytes came.

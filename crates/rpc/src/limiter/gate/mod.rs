@@ -23,11 +23,18 @@ impl Gate {
         Self { turns: Mutex::new(Turns::new(options, Instant::now())) }
     }
 
+    /// For a request of so many calls that need not wait; none where it has to.
+    pub fn enter_now(&self, lane: Lane, calls: usize) -> Option<Permit<'_>> {
+        let now = Instant::now();
+        self.lock().enter_now(lane, calls, now).then(|| self.permit(lane, now))
+    }
+
     /// Waits for the turn of a request of so many calls. May be dropped at any moment.
     pub async fn enter(&self, lane: Lane, calls: usize) -> Permit<'_> {
         let ticket = Arc::new(Ticket::default());
         let mut waiter = Waiter { gate: self, lane, ticket: Some(ticket.clone()) };
-        let mut wakes_at = self.lock().queue(lane, calls, &ticket, Instant::now());
+        let mut now = Instant::now();
+        let mut wakes_at = self.lock().queue(lane, calls, &ticket, now);
         while !ticket.is_granted() {
             let woken = ticket.wake.notified();
             match wakes_at {
@@ -37,13 +44,17 @@ impl Gate {
                     () = sleep_until(at) => {}
                 },
             }
+            now = Instant::now();
             if !ticket.is_granted() {
-                wakes_at = self.lock().look_again(lane, &ticket, Instant::now());
+                wakes_at = self.lock().look_again(lane, &ticket, now);
             }
         }
         waiter.ticket = None;
-        let ended = EndedRequest { lane, started: Instant::now(), verdict: Verdict::Unrelated };
-        Permit { gate: self, ended }
+        self.permit(lane, now)
+    }
+
+    fn permit(&self, lane: Lane, started: Instant) -> Permit<'_> {
+        Permit { gate: self, ended: EndedRequest { lane, started, verdict: Verdict::Unrelated } }
     }
 
     pub fn limit(&self) -> usize {
@@ -59,7 +70,8 @@ impl Gate {
     }
 
     pub fn paused_until(&self, lane: Lane) -> Option<Instant> {
-        self.lock().paused_until(lane, Instant::now())
+        // Nearly always there is none, and the clock is not asked.
+        self.lock().pause_end(lane).filter(|until| *until > Instant::now())
     }
 
     /// How busy it is: requests under way and waiting, per allowed request.
@@ -74,6 +86,11 @@ impl Gate {
 }
 
 impl Permit<'_> {
+    /// When it was let in.
+    pub fn started(&self) -> Instant {
+        self.ended.started
+    }
+
     pub fn finish(mut self, verdict: Verdict) {
         self.ended.verdict = verdict;
     }

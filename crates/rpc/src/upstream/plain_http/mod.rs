@@ -83,20 +83,21 @@ impl PlainHttp {
         for part in [self.head.as_slice(), length.as_bytes(), b"\r\n\r\n", text.as_bytes()] {
             request.extend_from_slice(part);
         }
-        let mut connection = self.send(&request).await?;
+        let asked_at = Instant::now();
+        let mut connection = self.send(&request, asked_at).await?;
         let reply = connection.receive(limit).await.map_err(|unread| match unread {
             Unread::TooLarge(over) => over.error(&self.label),
             Unread::Broken(error) => self.interrupted(error),
         })?;
         if connection.is_reusable() {
-            self.keep(connection);
+            self.keep(connection, asked_at);
         }
         Ok(reply)
     }
 
     /// By a connection that is there, or by a new one. One that the node closed meanwhile is found out by using it.
-    async fn send(&self, request: &[u8]) -> Result<Connection, Error> {
-        while let Some(mut connection) = self.take_idle() {
+    async fn send(&self, request: &[u8], now: Instant) -> Result<Connection, Error> {
+        while let Some(mut connection) = self.take_idle(now) {
             match connection.send(request).await {
                 Written::All => return Ok(connection),
                 Written::Nothing(_) => {}
@@ -123,17 +124,16 @@ impl PlainHttp {
         Ok(Connection::new(stream))
     }
 
-    fn take_idle(&self) -> Option<Connection> {
+    fn take_idle(&self, now: Instant) -> Option<Connection> {
         // One that another runtime watches would have to be waited for by way of that one.
         let here = Handle::current().id();
         let mut idle = self.lock();
         let last = idle.iter().rposition(|it| it.connection.runtime == here)?;
         let last = idle.remove(last);
-        (last.since.elapsed() < IDLE_MAX).then_some(last.connection)
+        (now - last.since < IDLE_MAX).then_some(last.connection)
     }
 
-    fn keep(&self, connection: Connection) {
-        let since = Instant::now();
+    fn keep(&self, connection: Connection, since: Instant) {
         let mut idle = self.lock();
         // Those that nobody needed for long are first.
         let old = idle.iter().take_while(|it| since - it.since >= IDLE_MAX).count();
