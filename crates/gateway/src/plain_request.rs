@@ -37,7 +37,8 @@ pub fn read(body: &[u8]) -> Option<Request<'_>> {
 
 /// A number without a sign, or a string of plain characters.
 fn plain_id(text: &[u8]) -> Option<&str> {
-    let is_number = text.iter().all(u8::is_ascii_digit) && (text == b"0" || text.first() != Some(&b'0'));
+    let is_number =
+        text.iter().all(u8::is_ascii_digit) && (text == b"0" || text.first() != Some(&b'0'));
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     let is_string = || quoted(text).is_some_and(|inside| inside.iter().all(is_plain));
     (is_number || is_string()).then(|| std::str::from_utf8(text).ok()).flatten()
@@ -127,6 +128,9 @@ mod tests {
             };
             assert_eq!(item.is_some_and(|item| item.is_ok()), is_call, "{body}");
         }
-        assert!(read(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"params\":[\"\xff\"]}").is_none());
+        assert!(
+            read(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"params\":[\"\xff\"]}")
+                .is_none()
+        );
     }
 }

@@ -18,7 +18,8 @@ pub struct Requests<'a>(pub(crate) Result<Body<'a>, Failure>);
 impl Requests<'_> {
     /// Compute units: the sum over a batch. What cannot be read costs as little as anything can.
     pub fn weight(&self) -> u32 {
-        let one = |item: &Item| item.as_ref().map_or(1, |request| cost(&request.method, request.listed));
+        let one =
+            |item: &Item| item.as_ref().map_or(1, |request| cost(&request.method, request.listed));
         match &self.0 {
             Err(_) => 1,
             Ok(Body::One(item)) => one(item),
