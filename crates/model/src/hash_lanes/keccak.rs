@@ -1,12 +1,9 @@
 //! Keccak-256 of many messages.
 
 use alloy_primitives::{B256, keccak256};
-use fearless_simd::{Level, Simd, SimdBase, SimdFrom, dispatch, u64x4};
+use fearless_simd::{Level, Simd, dispatch};
 
 use super::{End, LANES, LaneHash, WORTH_IT, hash_all};
-
-/// Lanes that go side by side.
-const WIDTH: usize = 4;
 
 /// What a permutation takes in, in bytes.
 const RATE_BYTES: usize = 136;
@@ -97,50 +94,43 @@ impl LaneHash<RATE_BYTES> for Keccak {
     }
 }
 
-/// As many lanes at once as the widest common registers have.
 #[inline(always)]
-#[expect(clippy::indexing_slicing, reason = "all indices are constants once unrolled")]
 fn permute<S: Simd>(simd: S, state: &mut [[u64; LANES]; 25]) {
-    for part in 0..LANES / WIDTH {
-        let mut words = [u64x4::splat(simd, 0); 25];
-        for i in 0..25 {
-            words[i] = u64x4::simd_from(simd, state[i].as_chunks::<WIDTH>().0[part]);
-        }
-        for constant in ROUNDS {
-            words = round(words, u64x4::splat(simd, constant));
-        }
-        for i in 0..25 {
-            state[i].as_chunks_mut::<WIDTH>().0[part] = words[i].into();
-        }
-    }
+    simd.vectorize(
+        #[inline(always)]
+        || ROUNDS.iter().for_each(|constant| round(state, *constant)),
+    );
 }
 
+/// Keccak's round for every lane. The loop over lanes is outermost and its body the same for each, so
+/// that the compiler makes one wide instruction of all lanes' steps.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "all indices are constants once unrolled")]
-fn round<S: Simd>(a: [u64x4<S>; 25], constant: u64x4<S>) -> [u64x4<S>; 25] {
-    let column = |x: usize| a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
-    let columns = [column(0), column(1), column(2), column(3), column(4)];
-    let mut b = a;
-    for x in 0..5 {
-        let parity = columns[(x + 4) % 5] ^ turned(columns[(x + 1) % 5], 1);
-        for y in 0..5 {
-            b[y + 5 * ((2 * x + 3 * y) % 5)] = turned(a[x + 5 * y] ^ parity, TURNS[x + 5 * y]);
+#[expect(clippy::needless_range_loop, reason = "a lane is a column of the state, not a row")]
+fn round(state: &mut [[u64; LANES]; 25], constant: u64) {
+    for lane in 0..LANES {
+        let mut a = [0; 25];
+        for i in 0..25 {
+            a[i] = state[i][lane];
         }
-    }
-    let mut made = b;
-    for y in 0..5 {
+        let column = |x: usize| a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
+        let columns = [column(0), column(1), column(2), column(3), column(4)];
+        let mut b = [0; 25];
         for x in 0..5 {
-            made[x + 5 * y] = b[x + 5 * y] ^ (!b[(x + 1) % 5 + 5 * y] & b[(x + 2) % 5 + 5 * y]);
+            let parity = columns[(x + 4) % 5] ^ columns[(x + 1) % 5].rotate_left(1);
+            for y in 0..5 {
+                let turned = (a[x + 5 * y] ^ parity).rotate_left(TURNS[x + 5 * y]);
+                b[y + 5 * ((2 * x + 3 * y) % 5)] = turned;
+            }
         }
+        for y in 0..5 {
+            for x in 0..5 {
+                let i = x + 5 * y;
+                state[i][lane] = b[i] ^ (!b[(x + 1) % 5 + 5 * y] & b[(x + 2) % 5 + 5 * y]);
+            }
+        }
+        state[0][lane] ^= constant;
     }
-    made[0] ^= constant;
-    made
-}
-
-/// To the left, by less than a word.
-#[inline(always)]
-fn turned<S: Simd>(word: u64x4<S>, bits: u32) -> u64x4<S> {
-    if bits == 0 { word } else { (word << bits) | (word >> (64 - bits)) }
 }
 
 #[cfg(test)]
