@@ -64,7 +64,7 @@ fn whole_value(text: &[u8]) -> Option<(&RawValue, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Body, Item, read as read_any};
+    use crate::request::{Body, Item, read_any_form};
 
     fn shown(request: &Request<'_>) -> String {
         format!("{:?} {} {:?}", request.id, request.method, request.params.map(RawValue::get))
@@ -80,10 +80,8 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":18446744073709551616,"method":"x","params":{"a":[1,"]"]}}"#,
         ] {
             let plain = read(body.as_bytes()).unwrap_or_else(|| panic!("{body} is plain"));
-            let odd = format!("{}\n", body.replace("\"jsonrpc\"", "\"\\u006asonrpc\""));
-            assert!(read(odd.as_bytes()).is_none(), "{odd}");
-            let any = read_any(odd.as_bytes(), 10).ok();
-            let Some(Body::One(Ok(any))) = any else { panic!("{odd} is no call") };
+            let any = read_any_form(body.as_bytes(), 10).ok();
+            let Some(Body::One(Ok(any))) = any else { panic!("{body} is no call") };
             assert_eq!((shown(&plain), plain.listed), (shown(&any), any.listed));
         }
     }
@@ -122,7 +120,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"a","other":1}"#, true),
         ] {
             assert!(read(body.as_bytes()).is_none(), "{body}");
-            let item: Option<Item<'_>> = match read_any(body.as_bytes(), 10) {
+            let item: Option<Item<'_>> = match read_any_form(body.as_bytes(), 10) {
                 Ok(Body::One(item)) => Some(item),
                 Ok(Body::Batch(_)) | Err(_) => None,
             };

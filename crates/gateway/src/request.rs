@@ -113,9 +113,14 @@ struct Envelope<'a> {
 }
 
 pub fn read(body: &[u8], batch_max: usize) -> Result<Body<'_>, Failure> {
-    if let Some(request) = plain_request::read(body) {
-        return Ok(Body::One(Ok(request)));
+    match plain_request::read(body) {
+        Some(request) => Ok(Body::One(Ok(request))),
+        None => read_any_form(body, batch_max),
     }
+}
+
+/// What is wrong with it is said here.
+pub fn read_any_form(body: &[u8], batch_max: usize) -> Result<Body<'_>, Failure> {
     let whole: &RawValue = serde_json::from_slice(body).map_err(|e| Failure::parse(&e))?;
     let text = whole.get();
     if !text.starts_with('[') {

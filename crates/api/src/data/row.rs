@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn data_of_every_length_is_written_in_full() {
-        let bytes: Vec<u8> = (0..40).map(|n| n * 7).collect();
+        let bytes: Vec<u8> = (0..40u8).map(|n| n.wrapping_mul(7)).collect();
         for length in 0..=bytes.len() {
             let (mut short, mut any) = (b"{".to_vec(), b"{".to_vec());
             put_short_data(&mut short, &bytes[..length]);

@@ -31,6 +31,9 @@ impl Gate {
 
     /// Waits for the turn of a request of so many calls. May be dropped at any moment.
     pub async fn enter(&self, lane: Lane, calls: usize) -> Permit<'_> {
+        if let Some(permit) = self.enter_now(lane, calls) {
+            return permit;
+        }
         let ticket = Arc::new(Ticket::default());
         let mut waiter = Waiter { gate: self, lane, ticket: Some(ticket.clone()) };
         let mut now = Instant::now();
