@@ -2,7 +2,7 @@
 //! whether numbers stand in quotes.
 
 use alloy_primitives::{Address, B256, U256, hex};
-use model::raw::json_value::{put_data, put_hex};
+use model::raw::json_value::put_data;
 
 use crate::profile::Profile;
 
@@ -110,10 +110,7 @@ impl<'a> Row<'a> {
 
     #[inline(always)]
     pub fn data(&mut self, name: &str, value: &[u8]) {
-        let out = self.name(name);
-        out.extend_from_slice(b"\"0x");
-        put_hex(out, value);
-        out.push(b'"');
+        put_data(self.name(name), value);
     }
 
     /// Any text; escaped as JSON needs it.
