@@ -1,6 +1,7 @@
 //! A server with streams, and the node it follows.
 
 use std::path::Path;
+use std::time::Duration;
 
 use alloy_primitives::Address;
 use anyhow::{Context, Result};
@@ -13,6 +14,9 @@ use crate::ingest_rate::wait_until;
 use crate::process::{KEY, Server, serve};
 
 const HISTORY: usize = 20;
+/// A server that used no more processor time than this meanwhile has nothing to do.
+const QUIET: Duration = Duration::from_secs(1);
+const QUIET_CPU_S: f64 = 0.05;
 
 pub struct Host {
     pub chain: SharedChain,
@@ -92,6 +96,37 @@ impl Host {
         let (status, text) = (response.status(), response.text().await?);
         anyhow::ensure!(status.is_success(), "{path}: {status}: {text}");
         Ok(serde_json::from_str(&text)?)
+    }
+
+    /// Returns when all streams are in error and the server has nothing to do: all that waits is in their queues.
+    pub async fn all_in_error(&self, count: usize) -> Result<()> {
+        loop {
+            let before = self.server.process.usage().cpu_s;
+            tokio::time::sleep(QUIET).await;
+            let is_quiet = self.server.process.usage().cpu_s - before < QUIET_CPU_S;
+            if is_quiet && self.streams_with_status("error").await?.len() == count {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Streams in error go on, all at once.
+    pub async fn activate_all(&self) -> Result<()> {
+        let ids = self.streams_with_status("error").await?;
+        let body = json!({ "status": "active" });
+        let activate = ids.iter().map(|id| {
+            let (path, body) = (format!("/streams/evm/{id}/status"), &body);
+            async move { self.ask(Method::POST, &path, body).await.map(drop) }
+        });
+        futures_util::future::try_join_all(activate).await.map(drop)
+    }
+
+    async fn streams_with_status(&self, status: &str) -> Result<Vec<String>> {
+        let page = self.ask(Method::GET, "/streams/evm?limit=100", &Value::Null).await?;
+        let streams = page.get("result").and_then(Value::as_array).context("no streams")?;
+        let of = |stream: &Value, name| stream.get(name).and_then(Value::as_str).map(str::to_owned);
+        let has_status = |stream: &&Value| of(stream, "status").as_deref() == Some(status);
+        Ok(streams.iter().filter(has_status).filter_map(|stream| of(stream, "id")).collect())
     }
 
     pub fn head(&self) -> u64 {

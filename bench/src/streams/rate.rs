@@ -32,17 +32,19 @@ pub async fn deliveries(headwater: &Path) -> Result<()> {
 }
 
 async fn deliveries_of(headwater: &Path, addresses: usize) -> Result<()> {
-    let (mut ours, mut bare, mut hashed, mut bytes) = (0f64, 0f64, 0f64, 0);
+    let (mut ours, mut sent, mut bare, mut hashed, mut bytes) = (0f64, 0f64, 0f64, 0f64, 0);
     for _ in 0..ROUNDS {
         let receiver = Receiver::start().await?;
-        let config = SimConfig { txs_per_block: 20, wallets: 200, ..SimConfig::seeded(5) };
-        let host = Host::start(headwater, config).await?;
-        host.streams(&receiver, SENDERS, addresses).await?;
+        let host = host_with_streams(headwater, "", (&receiver, addresses)).await?;
         // The node has nothing to give before all of them are made.
         host.extend(BLOCKS);
-        let began = Instant::now();
-        let count = settled(&receiver).await?;
-        ours = ours.max(count as f64 / (began.elapsed() - QUIET).as_secs_f64());
+        let (_, rate) = settled(&receiver, Instant::now()).await?;
+        ours = ours.max(rate);
+        host.stop()?;
+        let receiver = Receiver::start().await?;
+        let host = host_with_streams(headwater, "", (&receiver, addresses)).await?;
+        let (count, rate) = from_queues(&host, &receiver).await?;
+        sent = sent.max(rate);
         let body = receiver.average_body().await?;
         bytes = body.len();
         host.stop()?;
@@ -50,24 +52,47 @@ async fn deliveries_of(headwater: &Path, addresses: usize) -> Result<()> {
         hashed = hashed.max(post(&receiver, &body, count, Hashes::AsDelivered).await?);
     }
     say(&format!(
-        "streams (c) {SENDERS} streams, {BLOCKS} blocks at once, from the node to the receiver: {ours:.0} deliveries/s; \
-         bare POSTs of the same {bytes} bytes over {SENDERS} connections: {bare:.0}/s, with the three hashes that every \
-         delivery carries {hashed:.0}/s; {:.0} % and {:.0} %, best of {ROUNDS} each",
+        "streams (c) {SENDERS} streams, {BLOCKS} blocks, bodies of {bytes} bytes, best of {ROUNDS} each\n  \
+         bare POSTs of as many bytes over {SENDERS} connections: {bare:.0}/s, with the three hashes that every delivery \
+         carries {hashed:.0}/s\n  \
+         sent from the queue, once a receiver that failed is there again: {sent:.0} deliveries/s, {:.0} % and {:.0} %\n  \
+         from the node to the receiver, all blocks at once: {ours:.0} deliveries/s, {:.0} % and {:.0} %",
+        100.0 * sent / bare,
+        100.0 * sent / hashed,
         100.0 * ours / bare,
         100.0 * ours / hashed
     ))
 }
 
+async fn host_with_streams(
+    headwater: &Path,
+    url: &str,
+    (receiver, addresses): (&Receiver, usize),
+) -> Result<Host> {
+    let config = SimConfig { txs_per_block: 20, wallets: 200, ..SimConfig::seeded(5) };
+    let host = Host::start_on(headwater, config, url).await?;
+    host.streams(receiver, SENDERS, addresses).await?;
+    Ok(host)
+}
+
+/// What waits in the queues of streams in error is sent once they are active again: payloads are there already, as they
+/// are for a bare client. How many came, and how many a second.
+async fn from_queues(host: &Host, receiver: &Receiver) -> Result<(u64, f64)> {
+    receiver.refuse(true).await?;
+    host.extend(BLOCKS);
+    host.all_in_error(SENDERS).await?;
+    receiver.refuse(false).await?;
+    let began = Instant::now();
+    host.activate_all().await?;
+    settled(receiver, began).await
+}
+
 /// Deliveries a second of blocks that are there at once, whatever the store is.
 pub async fn delivery_rate(headwater: &Path, url: &str, blocks: usize) -> Result<f64> {
     let receiver = Receiver::start().await?;
-    let config = SimConfig { txs_per_block: 20, wallets: 200, ..SimConfig::seeded(5) };
-    let host = Host::start_on(headwater, config, url).await?;
-    host.streams(&receiver, SENDERS, ADDRESSES[1]).await?;
+    let host = host_with_streams(headwater, url, (&receiver, ADDRESSES[1])).await?;
     host.extend(blocks);
-    let began = Instant::now();
-    let count = settled(&receiver).await?;
-    let rate = count as f64 / (began.elapsed() - QUIET).as_secs_f64();
+    let (_, rate) = settled(&receiver, Instant::now()).await?;
     host.stop()?;
     Ok(rate)
 }
@@ -75,15 +100,15 @@ pub async fn delivery_rate(headwater: &Path, url: &str, blocks: usize) -> Result
 /// So long nothing came: all is there.
 const QUIET: Duration = Duration::from_secs(3);
 
-async fn settled(receiver: &Receiver) -> Result<u64> {
+/// How many came, and how many a second.
+async fn settled(receiver: &Receiver, began: Instant) -> Result<(u64, f64)> {
     let (mut last, mut since) = (0, Instant::now());
-    let began = Instant::now();
     loop {
         let now = receiver.deliveries().await?;
         if now != last {
             (last, since) = (now, Instant::now());
         } else if since.elapsed() >= QUIET && now > 0 {
-            return Ok(now);
+            return Ok((now, now as f64 / (since - began).as_secs_f64()));
         }
         anyhow::ensure!(
             began.elapsed() < Duration::from_secs(300),
@@ -161,7 +186,7 @@ pub async fn ingest(options: &StreamOptions<'_>) -> Result<()> {
                 without = f64::max(without, rate);
             } else {
                 with = f64::max(with, rate);
-                delivered = settled(&receiver).await?;
+                (delivered, _) = settled(&receiver, began).await?;
             }
             host.stop()?;
         }

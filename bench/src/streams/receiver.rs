@@ -23,6 +23,8 @@ struct Taken {
     /// When deliveries came, by path and number, microseconds since 1970.
     times: HashMap<String, Vec<(u64, u64)>>,
     last: Bytes,
+    /// Deliveries are answered 500, and not counted.
+    refuses: bool,
 }
 
 type Shared = Arc<Mutex<Taken>>;
@@ -70,6 +72,11 @@ impl Receiver {
         Ok(serde_json::from_value(self.ask("times").await?)?)
     }
 
+    /// Whether it fails from now on.
+    pub async fn refuse(&self, refuses: bool) -> Result<()> {
+        self.ask(&format!("refuse/{refuses}")).await.map(drop)
+    }
+
     async fn ask(&self, path: &str) -> Result<Value> {
         let text = reqwest::get(format!("http://{}/{path}", self.address)).await?.text().await?;
         Ok(serde_json::from_str(&text)?)
@@ -102,11 +109,19 @@ pub fn receive(address: &str) -> Result<()> {
                     it.lock().map(|it| it.last.clone()).unwrap_or_default()
                 }),
             )
+            .route("/refuse/{refuses}", get(refuse))
             .route("/{path}", post(take))
             .layer(axum::extract::DefaultBodyLimit::disable())
             .with_state(Shared::default());
         Ok(axum::serve(tokio::net::TcpListener::bind(address).await?, router).await?)
     })
+}
+
+async fn refuse(State(shared): State<Shared>, Path(refuses): Path<bool>) -> Json<Value> {
+    if let Ok(mut taken) = shared.lock() {
+        taken.refuses = refuses;
+    }
+    Json(Value::Null)
 }
 
 async fn take(
@@ -121,6 +136,9 @@ async fn take(
     if let Ok(mut taken) = shared.lock()
         && counts
     {
+        if taken.refuses {
+            return StatusCode::INTERNAL_SERVER_ERROR;
+        }
         taken.deliveries += 1;
         taken.bytes += body.len() as u64;
         if let Some(number) = unconfirmed_block(&body) {

@@ -6,13 +6,14 @@ use crate::limiter::parse_retry_after;
 use crate::wall_clock;
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
+use plain_http::Room;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::time::Duration;
 
 /// A length that is announced is a promise of a stranger: room is made for so much of it at once.
-pub const BELIEVED_BYTES_MAX: usize = 4 << 20;
+const BELIEVED_BYTES_MAX: usize = 4 << 20;
 
 /// How much of a body is read.
 pub struct BodyLimit {
@@ -20,9 +21,10 @@ pub struct BodyLimit {
     pub held: Held,
 }
 
-impl BodyLimit {
-    /// The body is at least so large.
-    pub fn grow_to(&mut self, bytes: usize) -> Result<(), OverBudget> {
+impl Room for BodyLimit {
+    type Full = OverBudget;
+
+    fn grow_to(&mut self, bytes: usize) -> Result<(), OverBudget> {
         if bytes > self.bytes_max {
             return Err(OverBudget { bound: Bound::Answer, bytes_max: self.bytes_max });
         }

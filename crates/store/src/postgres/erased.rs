@@ -176,6 +176,7 @@ erased! { Store:
     delivery(id: StreamId, seq: u64) -> Option<Delivery>;
     deliveries(id: StreamId, from_seq: u64, limit: usize) -> Vec<Delivery>;
     delivery_body(id: StreamId, seq: u64) -> Option<Bytes>;
+    delivery_bodies(id: StreamId, seqs: RangeInclusive<u64>) -> Vec<(u64, Bytes)>;
     stream_queue(id: StreamId) -> QueueState;
     stream_totals(id: StreamId) -> StreamTotals;
     due_retries(until_ms: u64, passed_over: &'a BTreeSet<StreamId>, limit: usize) -> Vec<(u64, StreamId, u64)>;

@@ -159,6 +159,18 @@ impl Store {
         }
     }
 
+    /// Those of a few deliveries, with their numbers, rising.
+    pub async fn delivery_bodies(
+        &self,
+        id: StreamId,
+        seqs: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Bytes)>, Error> {
+        match &self.engine {
+            Engine::Embedded(store) => store.delivery_bodies(id, seqs),
+            Engine::Postgres(store) => store.delivery_bodies(id, seqs).await,
+        }
+    }
+
     pub async fn stream_queue(&self, id: StreamId) -> Result<QueueState, Error> {
         match &self.engine {
             Engine::Embedded(store) => store.stream_queue(id),

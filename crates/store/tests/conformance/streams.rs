@@ -71,6 +71,11 @@ async fn deliveries_are_numbered_and_chained_stream_by_stream(engine: Engine) {
             let body = home.store().delivery_body(id, delivery.seq).await.unwrap();
             assert_eq!(body.as_ref(), Some(&new.body));
         }
+        let bodies: Vec<_> = (1..).zip(of_stream.clone().map(|(_, new)| new.body.clone())).collect();
+        let from = |seqs| home.store().delivery_bodies(id, seqs);
+        assert_eq!(from(0..=u64::MAX).await.unwrap(), bodies);
+        assert_eq!(from(2..=2).await.unwrap(), bodies[1..2]);
+        assert_eq!(from(bodies.len() as u64 + 1..=99).await.unwrap(), []);
         let all: Vec<_> = of_stream.map(|(delivery, _)| delivery.clone()).collect();
         let queue = QueueState {
             last_seq: all.len() as u64,
@@ -87,6 +92,7 @@ async fn deliveries_are_numbered_and_chained_stream_by_stream(engine: Engine) {
     assert_eq!(home.store().stream_queue(B).await.unwrap(), QueueState::default());
     assert_eq!(home.store().delivery(B, 1).await.unwrap(), None);
     assert_eq!(home.store().delivery_body(A, 5).await.unwrap(), None);
+    assert_eq!(home.store().delivery_bodies(B, 0..=9).await.unwrap(), []);
     // A store that was told all at once says the same.
     let straight = Home::new(engine).await;
     put_streams(straight.store(), &[A, B, Z]).await;

@@ -1,10 +1,12 @@
 //! One attempt of one delivery: wait for a place at its receiver, load the body, sign and send it, and say what
 //! follows for the delivery and for its stream.
 
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use reqwest::Url;
+use futures_util::FutureExt;
 use store::{AttemptLog, AttemptRecord, Delivery, StreamId};
 use tracing::Instrument;
 
@@ -12,7 +14,7 @@ use super::directory::{StatusChange, TargetInfo};
 use super::headers::{Said, headers};
 use super::id::delivery_id;
 use super::limits::Place;
-use super::post::Post;
+use super::post::{Post, Receiver};
 use super::schedule::{Outcome, Step, state_after};
 use super::shared::{Shared, lock};
 use super::signed::Signed;
@@ -82,7 +84,7 @@ impl Shared {
 
     async fn send(&self, attempt: &Attempt<'_>) -> Option<(TargetInfo, Outcome)> {
         let delivery = attempt.delivery;
-        let (target, url, place) = match self.admit(attempt).await? {
+        let (target, receiver, place) = match self.admit(attempt).await? {
             Ok(admitted) => admitted,
             Err((target, why)) => {
                 count("refused", None);
@@ -112,8 +114,9 @@ impl Shared {
         let headers = headers(&target, &said);
         let timeout = Duration::from_millis(self.config.timeout_ms);
         // Boxed: many tasks wait for a place, few send, and only those need its memory.
-        let traced = traced(&url, delivery);
-        let post = self.post(Post { url, headers, body, timeout }).instrument(traced.clone());
+        let traced = traced(&receiver, delivery);
+        let post = Post { receiver, headers, body, timeout };
+        let post = self.post(post).instrument(traced.clone());
         let outcome = Box::pin(post).await;
         traced.record("otel.error", outcome != Outcome::Taken);
         drop(traced);
@@ -125,20 +128,24 @@ impl Shared {
     async fn admit(
         &self,
         attempt: &Attempt<'_>,
-    ) -> Option<Result<(TargetInfo, Url, Place), (TargetInfo, String)>> {
+    ) -> Option<Result<(TargetInfo, Arc<Receiver>, Place), (TargetInfo, String)>> {
         let stream = attempt.delivery.stream;
         let mut target = self.sendable(stream, attempt.reason)?;
         loop {
-            let url = match self.poster.check(&target.webhook_url) {
-                Ok(url) => url,
+            let receiver = match self.poster.check(&target.webhook_url) {
+                Ok(receiver) => receiver,
                 Err(why) => return Some(Err((target, why))),
             };
-            let host = host_of(&url);
-            let place = self.limits.place(&host, attempt.delivery.body_bytes);
+            let mut place =
+                pin!(self.limits.place(&receiver.host, attempt.delivery.body_bytes));
+            // Where nothing is to be waited for, nothing changes.
+            if let Some(place) = place.as_mut().now_or_never() {
+                return Some(Ok((target, receiver.clone(), place?)));
+            }
             let place = self.unless_stopping(place).await??;
             let now = self.sendable(stream, attempt.reason)?;
             if now.webhook_url == target.webhook_url {
-                return Some(Ok((now, url, place)));
+                return Some(Ok((now, receiver.clone(), place)));
             }
             target = now;
         }
@@ -174,12 +181,9 @@ impl Shared {
     async fn note(&self, stream: StreamId, outcome: &Outcome) {
         let rate = {
             let _one_at_a_time = lock(&self.rates);
-            let Some(target) = self.directory.target(stream).filter(|target| target.is_sending)
-            else {
-                return;
-            };
-            let rate = rate_after(target.success_rate, *outcome == Outcome::Taken);
-            if rate != target.success_rate {
+            let Some(before) = self.directory.rate(stream) else { return };
+            let rate = rate_after(before, *outcome == Outcome::Taken);
+            if rate != before {
                 self.directory.record_rate(stream, rate);
             }
             rate
@@ -205,15 +209,10 @@ impl Shared {
     }
 }
 
-/// A receiver, as limits count them.
-pub(super) fn host_of(url: &Url) -> String {
-    format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or(0))
-}
-
 /// For OpenTelemetry. The path of a webhook may be a secret, so its host alone is named.
-fn traced(url: &Url, delivery: &Delivery) -> tracing::Span {
+fn traced(receiver: &Receiver, delivery: &Delivery) -> tracing::Span {
     tracing::info_span!(target: "otlp", parent: None, "webhook", otel.kind = "client", otel.error = false,
-        server.address = host_of(url), headwater.stream = uuid_text(&delivery.stream),
+        server.address = receiver.host, headwater.stream = uuid_text(&delivery.stream),
         headwater.sequence = delivery.seq, headwater.retries = delivery.state.attempts,
         http.request.body.size = delivery.body_bytes)
 }

@@ -8,7 +8,7 @@ use store::{QueuedDelivery, Store, StreamId};
 use tasks::{TaskBoard, TaskProblem};
 use tokio::sync::{Notify, watch};
 
-use super::attempt::{Attempt, Reason, host_of};
+use super::attempt::{Attempt, Reason};
 use super::config::DeliveryConfig;
 use super::directory::{Directory, TargetInfo};
 use super::error::DeliveryError;
@@ -68,6 +68,7 @@ impl Deliverer {
             directory,
             in_flight: Arc::new(InFlight::default()),
             hand_over: HandOver::default(),
+            read_ahead: HandOver::default(),
             lanes: Default::default(),
             held: Default::default(),
             retry_wake,
@@ -84,6 +85,10 @@ impl Deliverer {
         claims::start(&shared);
         tokio::spawn(retries::keep(shared.clone()));
         tokio::spawn(queue_metrics::keep(shared.clone()));
+        tokio::spawn({
+            let shared = shared.clone();
+            async move { shared.unless_stopping(shared.poster.close_idle()).await }
+        });
         let to_lanes = ToLanes::start(shared.clone());
         Ok(Arc::new(Deliverer { shared, to_lanes }))
     }
@@ -181,12 +186,11 @@ impl Deliverer {
     ) -> Option<Outcome> {
         let shared = &self.shared;
         let _running = shared.running.begin();
-        let url = match shared.poster.check(&target.webhook_url) {
-            Ok(url) => url,
+        let receiver = match shared.poster.check(&target.webhook_url) {
+            Ok(receiver) => receiver,
             Err(why) => return Some(Outcome::failed(why)),
         };
-        let host = host_of(&url);
-        let place = shared.limits.place(&host, body.len() as u64);
+        let place = shared.limits.place(&receiver.host, body.len() as u64);
         let _place = shared.unless_stopping(place).await??;
         let id = random_id();
         let said = Said {
@@ -198,7 +202,7 @@ impl Deliverer {
             delivery: None,
         };
         let headers = headers(target, &said);
-        Some(shared.post(Post { url, headers, body, timeout }).await)
+        Some(shared.post(Post { receiver, headers, body, timeout }).await)
     }
 
     pub fn is_stopping(&self) -> bool {

@@ -35,6 +35,11 @@ pub trait Directory: Send + Sync {
         self.target(id).is_some_and(|target| target.is_sending)
     }
 
+    /// How a stream does that is being sent.
+    fn rate(&self, id: StreamId) -> Option<u8> {
+        self.target(id).filter(|target| target.is_sending).map(|target| target.success_rate)
+    }
+
     /// Whoever does not know all streams learns of these; `target` is asked next.
     fn prepare<'a>(&'a self, _streams: &'a [StreamId]) -> BoxFuture<'a, Result<(), store::Error>> {
         std::future::ready(Ok(())).boxed()

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use store::{Delivery, StreamId};
+use store::StreamId;
 
 use super::attempt::{Attempt, Reason};
 use super::handed_over::{HandedOver, next_of};
 use super::in_flight::Ticket;
+use super::read_ahead::{PAGE, ToSend, read_page};
 use super::running::RunningTask;
 use super::shared::{Shared, lock};
 
 const TASK: &str = "first attempts of webhooks";
-/// Deliveries (without bodies) read at once. Few: as many streams may wait for their receivers.
-const PAGE: usize = 16;
 const TICKET_PAUSE: Duration = Duration::from_millis(10);
 
 /// Sees to it that what the stream has to send is being sent.
@@ -110,27 +109,22 @@ impl LaneRun {
             return Ok(Next::Wait);
         }
         while let Some(handed) = self.handed_over() {
-            let attempt = Attempt {
-                body: Some(handed.body),
-                signed: handed.signed,
-                ..Attempt::new(&handed.delivery, handed.waiting, Reason::Due)
-            };
-            if !self.may_send().await? || !self.first_attempt(attempt).await {
+            if !self.send(ToSend::Ready(handed)).await? {
                 return Ok(Next::Wait);
             }
         }
         if !self.is_sending() || self.is_all_sent() {
             return Ok(Next::Wait);
         }
-        let (deliveries, waiting) = self.read().await?;
-        for (sent, delivery) in deliveries.iter().enumerate() {
-            let queue_size = waiting.saturating_sub(sent as u64);
-            let attempt = Attempt::new(delivery, queue_size, Reason::Due);
-            if !self.may_send().await? || !self.first_attempt(attempt).await {
+        let known = lock(&self.shared.lanes).get(&self.stream).and_then(|lane| lane.next_seq);
+        let page = read_page(&self.shared, self.stream, known.unwrap_or(0)).await?;
+        let next = if page.len() < PAGE { Next::Wait } else { Next::Read };
+        for delivery in page {
+            if !self.send(delivery).await? {
                 return Ok(Next::Wait);
             }
         }
-        Ok(if deliveries.len() < PAGE { Next::Wait } else { Next::Read })
+        Ok(next)
     }
 
     /// As far as is known without asking the store.
@@ -148,17 +142,6 @@ impl LaneRun {
         next_of(&mut lane.handed_over, lane.next_seq.unwrap_or(1))
     }
 
-    async fn read(&self) -> Result<(Vec<Delivery>, u64), store::Error> {
-        let store = &self.shared.store;
-        let queue = store.stream_queue(self.stream).await?;
-        let known = lock(&self.shared.lanes).get(&self.stream).and_then(|lane| lane.next_seq);
-        let from_seq = known.unwrap_or(0).max(queue.tried_seq + 1);
-        if from_seq > queue.last_seq {
-            return Ok((Vec::new(), queue.waiting));
-        }
-        Ok((store.deliveries(self.stream, from_seq, PAGE).await?, queue.waiting))
-    }
-
     /// Somebody who asked for it lets go at once: it was not tried yet. None when it is time to stop.
     async fn ticket(&self, seq: u64) -> Option<Ticket> {
         loop {
@@ -166,6 +149,26 @@ impl LaneRun {
                 return Some(ticket);
             }
             self.shared.unless_stopping(tokio::time::sleep(TICKET_PAUSE)).await?;
+        }
+    }
+
+    /// False where the next one is not to be sent now.
+    async fn send(&self, delivery: ToSend) -> Result<bool, store::Error> {
+        if !self.may_send().await? {
+            return Ok(false);
+        }
+        match delivery {
+            ToSend::Ready(handed) => {
+                let attempt = Attempt {
+                    body: Some(handed.body),
+                    signed: handed.signed,
+                    ..Attempt::new(&handed.delivery, handed.waiting, Reason::Due)
+                };
+                Ok(self.first_attempt(attempt).await)
+            }
+            ToSend::Stored(delivery, waiting) => {
+                Ok(self.first_attempt(Attempt::new(&delivery, waiting, Reason::Due)).await)
+            }
         }
     }
 

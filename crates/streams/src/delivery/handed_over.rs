@@ -42,13 +42,18 @@ impl Default for HandOver {
 
 impl HandOver {
     pub fn take(&self, queued: QueuedDelivery) -> Stored {
+        let (stream, seq) = (queued.delivery.stream, queued.delivery.seq);
+        Stored { stream, seq, handed_over: self.room_for(queued).ok() }
+    }
+
+    /// The delivery itself where there is no room.
+    pub fn room_for(&self, queued: QueuedDelivery) -> Result<HandedOver, Delivery> {
         let QueuedDelivery { delivery, body, waiting, .. } = queued;
-        let (stream, seq) = (delivery.stream, delivery.seq);
         let kib = u32::try_from(body.len().div_ceil(1024)).ok().map(|kib| kib.max(1));
-        let room = kib.and_then(|kib| self.kib.clone().try_acquire_many_owned(kib).ok());
-        let handed_over =
-            room.map(|room| HandedOver { delivery, body, waiting, signed: None, _room: room });
-        Stored { stream, seq, handed_over }
+        match kib.and_then(|kib| self.kib.clone().try_acquire_many_owned(kib).ok()) {
+            Some(room) => Ok(HandedOver { delivery, body, waiting, signed: None, _room: room }),
+            None => Err(delivery),
+        }
     }
 }
 

@@ -4,25 +4,42 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use quick_cache::sync::Cache;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Client, Response, Url};
 use tokio::time::Instant;
 
+use super::plain_post::{Connections, NotSent, PlainReceiver, Ways};
 use super::schedule::Outcome;
-use crate::target::{Guard, Lookup, client};
+use crate::target::{Guard, IDLE, Lookup, client};
 
 /// A connection can be used again only after the answer was read. Who says more than this, or says it slowly,
 /// gets a new connection.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
 
+/// URLs that are known to be allowed, of the receivers that were sent to last.
+const RECEIVERS_MAX: usize = 4_096;
+
 pub(super) struct Poster {
     client: Client,
+    connections: Connections,
     guard: Guard,
+    lookup: Arc<dyn Lookup>,
+    receivers: Cache<String, Arc<Receiver>>,
+}
+
+/// A URL that webhooks may be sent to.
+pub(super) struct Receiver {
+    url: Url,
+    /// Where no library is needed to reach it.
+    plain: Option<PlainReceiver>,
+    /// As limits count them: name or address, and port.
+    pub host: String,
 }
 
 pub(super) struct Post {
-    pub url: Url,
+    pub receiver: Arc<Receiver>,
     pub headers: HeaderMap,
     pub body: Bytes,
     pub timeout: Duration,
@@ -30,30 +47,75 @@ pub(super) struct Post {
 
 impl Poster {
     pub fn new(guard: Guard, lookup: Arc<dyn Lookup>) -> Result<Self, String> {
-        let client = client(guard.clone(), lookup).map_err(|error| format!("{error:?}"))?;
-        Ok(Poster { client, guard })
+        let client =
+            client(guard.clone(), lookup.clone()).map_err(|error| format!("{error:?}"))?;
+        let (connections, receivers) = (Connections::default(), Cache::new(RECEIVERS_MAX));
+        Ok(Poster { client, connections, guard, lookup, receivers })
     }
 
-    /// Every URL passes here before it is sent to: addresses in it are not looked up, so nobody checks them later.
-    pub fn check(&self, webhook_url: &str) -> Result<Url, String> {
-        let url = self.guard.check_url(webhook_url);
-        url.map_err(|why| format!("The webhook URL is not allowed: {why}"))
+    /// Every URL passes here before it is sent to: addresses in it are not looked up, so nobody checks them later. What
+    /// the guard says of a URL never changes.
+    pub fn check(&self, webhook_url: &str) -> Result<Arc<Receiver>, String> {
+        self.receivers.get_or_insert_with(webhook_url, || {
+            let url = self.guard.check_url(webhook_url);
+            let url = url.map_err(|why| format!("The webhook URL is not allowed: {why}"))?;
+            let port = url.port_or_known_default().unwrap_or(0);
+            let host = format!("{}:{port}", url.host_str().unwrap_or_default());
+            let plain = PlainReceiver::new(&url, &self.connections);
+            Ok(Arc::new(Receiver { url, plain, host }))
+        })
     }
 
     pub async fn post(&self, post: Post) -> Outcome {
         let deadline = Instant::now() + post.timeout;
-        let request = self.client.post(post.url).headers(post.headers).body(post.body);
+        match &post.receiver.plain {
+            Some(plain) => self.post_plain(plain, &post, deadline).await,
+            None => Box::pin(self.post_by_library(post, deadline)).await,
+        }
+    }
+
+    async fn post_plain(&self, plain: &PlainReceiver, post: &Post, deadline: Instant) -> Outcome {
+        let ways = Ways { guard: &self.guard, lookup: &*self.lookup };
+        let sending = plain.send(&post.headers, &post.body, ways);
+        let (connection, reply) = match tokio::time::timeout_at(deadline, sending).await {
+            Err(_) => return Outcome::failed(no_answer(post.timeout)),
+            Ok(Err(NotSent::Connect(cause))) => return Outcome::failed(not_connected(&cause)),
+            Ok(Err(NotSent::Interrupted(cause))) => return Outcome::failed(interrupted(&cause)),
+            Ok(Ok(answered)) => answered,
+        };
+        let outcome = outcome_of(reply.status, reply.retry_after.as_deref());
+        let finish = plain.finish(connection, &reply, ANSWER_BYTES_MAX);
+        let _ = tokio::time::timeout_at(read_until(deadline), finish).await;
+        outcome
+    }
+
+    async fn post_by_library(&self, post: Post, deadline: Instant) -> Outcome {
+        let Post { receiver, headers, body, timeout } = post;
+        let request = self.client.post(receiver.url.clone()).headers(headers).body(body);
         match tokio::time::timeout_at(deadline, request.send()).await {
-            Err(_) => Outcome::failed(no_answer(post.timeout)),
-            Ok(Err(error)) => Outcome::failed(why_not_sent(&error, post.timeout)),
+            Err(_) => Outcome::failed(no_answer(timeout)),
+            Ok(Err(error)) => Outcome::failed(why_not_sent(&error, timeout)),
             Ok(Ok(response)) => {
-                let outcome = outcome_of(&response);
-                let read_until = deadline.min(Instant::now() + ANSWER_TIME_MAX);
-                let _ = tokio::time::timeout_at(read_until, read_answer(response)).await;
+                let asked = response.headers().get(RETRY_AFTER).and_then(|it| it.to_str().ok());
+                let outcome = outcome_of(response.status().as_u16(), asked);
+                let answer = read_answer(response);
+                let _ = tokio::time::timeout_at(read_until(deadline), answer).await;
                 outcome
             }
         }
     }
+
+    /// Connections that nobody needed for a while are closed, until it is dropped.
+    pub async fn close_idle(&self) {
+        loop {
+            tokio::time::sleep(IDLE).await;
+            self.connections.close_old();
+        }
+    }
+}
+
+fn read_until(deadline: Instant) -> Instant {
+    deadline.min(Instant::now() + ANSWER_TIME_MAX)
 }
 
 async fn read_answer(mut response: Response) {
@@ -66,25 +128,22 @@ async fn read_answer(mut response: Response) {
     }
 }
 
-fn outcome_of(response: &Response) -> Outcome {
-    let status = response.status();
-    if status.is_success() {
+/// `asked`: the wait that the receiver asked for, as it wrote it.
+fn outcome_of(status: u16, asked: Option<&str>) -> Outcome {
+    if (200..300).contains(&status) {
         return Outcome::Taken;
     }
-    let answered = format!("The receiver answered {}", status.as_u16());
-    if status == StatusCode::GONE {
+    let answered = format!("The receiver answered {status}");
+    if status == 410 {
         return Outcome::Gone { error: answered };
     }
-    let may_wait =
-        matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
-    let asked = response.headers().get(RETRY_AFTER).filter(|_| may_wait);
-    let retry_after_ms = asked.and_then(|value| value.to_str().ok()).and_then(retry_after_ms);
-    let error = if status.is_redirection() {
+    let asked = asked.filter(|_| matches!(status, 429 | 503));
+    let error = if (300..400).contains(&status) {
         format!("{answered}; redirects are not followed")
     } else {
         answered
     };
-    Outcome::Failed { error, retry_after_ms }
+    Outcome::Failed { error, retry_after_ms: asked.and_then(retry_after_ms) }
 }
 
 /// Seconds, or a date.
@@ -110,12 +169,19 @@ fn why_not_sent(error: &reqwest::Error, timeout: Duration) -> String {
     while let Some(source) = cause.source() {
         cause = source;
     }
-    let cause = model::printable(&cause.to_string(), 300);
     if error.is_connect() {
-        format!("Could not connect: {cause}")
+        not_connected(&cause.to_string())
     } else {
-        format!("The connection ended without an answer: {cause}")
+        interrupted(&cause.to_string())
     }
+}
+
+fn not_connected(cause: &str) -> String {
+    format!("Could not connect: {}", model::printable(cause, 300))
+}
+
+fn interrupted(cause: &str) -> String {
+    format!("The connection ended without an answer: {}", model::printable(cause, 300))
 }
 
 #[cfg(test)]

@@ -29,6 +29,9 @@ pub(super) struct Shared {
     pub writer: AttemptWriter,
     pub in_flight: Arc<InFlight>,
     pub hand_over: HandOver,
+    /// Room for what is read from queues before its turn. Receivers that are slow hold some of it for long, so it is not
+    /// that of what was stored just now.
+    pub read_ahead: HandOver,
     /// Where the first attempts of each stream stand.
     pub lanes: Mutex<HashMap<StreamId, Lane>>,
     /// Streams that have retries due and are not to be sent now.

@@ -50,6 +50,12 @@ impl Directory for StreamDirectory {
         registry.get(id).is_some_and(|entry| entry.record.status == Status::Active)
     }
 
+    fn rate(&self, id: StreamId) -> Option<u8> {
+        let registry = self.context.registry.read();
+        let entry = registry.get(id).filter(|entry| entry.record.status == Status::Active)?;
+        Some(entry.record.success_rate)
+    }
+
     fn sending(&self) -> Vec<StreamId> {
         let registry = self.context.registry.read();
         let active = registry.all().filter(|entry| entry.record.status == Status::Active);

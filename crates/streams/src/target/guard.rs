@@ -30,6 +30,24 @@ impl Guard {
         }
     }
 
+    /// Of a name's addresses those that may be talked to. Which one it was is nobody's business outside.
+    pub fn open_addresses(&self, addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, String> {
+        let (mut open, mut refused) = (Vec::new(), None);
+        for address in addresses {
+            match self.check_address(address) {
+                Ok(()) => open.push(address),
+                Err(what) => refused = Some(what),
+            }
+        }
+        if !open.is_empty() {
+            return Ok(open);
+        }
+        Err(refused.map_or_else(
+            || "the host has no address".to_owned(),
+            |what| refusal(&format!("the host resolves to {what}")),
+        ))
+    }
+
     /// All that can be said before the host's name is resolved. Whoever wrote decimal, octal or short forms of
     /// an address finds them as the address they stand for: the URL's own rules say so.
     pub fn check_url(&self, text: &str) -> Result<Url, String> {
@@ -56,7 +74,7 @@ impl Guard {
 }
 
 /// The same advice wherever an address is refused.
-pub(super) fn refusal(why: &str) -> String {
+fn refusal(why: &str) -> String {
     format!(
         "{why}, and webhooks go to public addresses; an operator can open a network with streams.allow_private_targets"
     )

@@ -10,7 +10,7 @@ mod lookup;
 mod network;
 mod resolver;
 
-pub use client::client;
+pub use client::{IDLE, USER_AGENT, client};
 pub use guard::Guard;
 pub use lookup::{Lookup, SystemLookup};
 pub use network::Network;

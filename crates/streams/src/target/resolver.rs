@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use super::guard::{Guard, refusal};
+use super::guard::Guard;
 use super::lookup::Lookup;
 
 pub struct GuardedResolver {
@@ -19,23 +19,10 @@ impl Resolve for GuardedResolver {
         let looked_up = self.lookup.lookup(name.as_str());
         let guard = self.guard.clone();
         Box::pin(async move {
-            let mut open = Vec::new();
-            let mut refused = None;
-            for address in looked_up.await? {
-                match guard.check_address(address) {
-                    // The port comes from the URL.
-                    Ok(()) => open.push(SocketAddr::new(address, 0)),
-                    Err(what) => refused = Some(what),
-                }
-            }
-            if open.is_empty() {
-                // Which address it was is nobody's business outside.
-                let why = refused.map_or_else(
-                    || "the host has no address".to_owned(),
-                    |what| refusal(&format!("the host resolves to {what}")),
-                );
-                return Err(why.into());
-            }
+            let open = guard.open_addresses(looked_up.await?)?;
+            // The port comes from the URL.
+            let open: Vec<_> =
+                open.into_iter().map(|address| SocketAddr::new(address, 0)).collect();
             Ok(Box::new(open.into_iter()) as Addrs)
         })
     }

@@ -89,3 +89,19 @@ async fn a_stream_that_is_woken_at_any_moment_sends_everything() {
     assert_eq!(receiver.got().len(), 300, "none of them twice");
     deliverer.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_of_every_size_that_waited_are_sent_in_order() {
+    let receiver = Receiver::healthy().await;
+    let (world, stream) = World::with_stream(&receiver, 0).await;
+    // Some that are signed side by side, some too large for that, some too large to be read with others.
+    let sizes = [0, 10, 300 << 10, 700 << 10, 700 << 10, 9, 2 << 20, 8, 7, 0, 1 << 20, 5];
+    for _ in 0..4 {
+        world.deliver_padded(stream, &sizes).await;
+    }
+    let deliverer = world.start(config());
+    let got = receiver.wait_for_taken(4 * sizes.len()).await;
+    assert!(got.iter().zip(1..).all(|(got, seq)| got.seq() == seq));
+    receiver.prove(SECRET, &stream.to_string(), 4 * sizes.len() as u64);
+    deliverer.stop().await;
+}

@@ -127,7 +127,13 @@ impl World {
     }
 
     pub async fn deliver(&self, stream: StreamId, count: u64) -> Vec<Delivery> {
-        let deliveries = (0..count).map(|number| new_delivery(stream, number)).collect();
+        self.deliver_padded(stream, &vec![0; count as usize]).await
+    }
+
+    /// Bodies with so many bytes more than they need.
+    pub async fn deliver_padded(&self, stream: StreamId, more_bytes: &[usize]) -> Vec<Delivery> {
+        let new = (0..).zip(more_bytes).map(|(number, bytes)| new_delivery(stream, number, *bytes));
+        let deliveries = new.collect();
         let change = StreamChange { deliveries, ..StreamChange::default() };
         let mut matcher = self.matcher.lock().await;
         let mut cursor = matcher.committed().unwrap();
@@ -181,7 +187,8 @@ impl World {
     }
 }
 
-fn new_delivery(stream: StreamId, number: u64) -> NewDelivery {
+fn new_delivery(stream: StreamId, number: u64, more_bytes: usize) -> NewDelivery {
+    let more = "x".repeat(more_bytes);
     let meta = DeliveryMeta {
         chain: CHAIN,
         number,
@@ -194,7 +201,7 @@ fn new_delivery(stream: StreamId, number: u64) -> NewDelivery {
         created_ms: 0,
     };
     let body = format!(
-        r#"{{"confirmed":true,"chainId":"0x539","abi":[],"streamId":"{stream}","tag":"tag","retries":0,"block":{{"number":"{number}","hash":"","timestamp":""}},"logs":[],"txs":[]}}"#
+        r#"{{"confirmed":true,"chainId":"0x539","abi":[],"streamId":"{stream}","tag":"tag{more}","retries":0,"block":{{"number":"{number}","hash":"","timestamp":""}},"logs":[],"txs":[]}}"#
     );
     NewDelivery { stream, meta, body: Bytes::from(body) }
 }

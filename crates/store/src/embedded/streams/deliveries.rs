@@ -1,5 +1,7 @@
 //! Deliveries, their bodies and the queues they stand in.
 
+use std::ops::RangeInclusive;
+
 use bytes::Bytes;
 
 use super::delivery_row::unpack_delivery;
@@ -73,6 +75,25 @@ impl Store {
         }
         let body = view.snapshot.get(&view.tables.delivery_bodies, keys::delivery(stream, seq))?;
         body.map(|body| unpack_body(&body).ok_or(BROKEN_BODY)).transpose()
+    }
+
+    pub fn delivery_bodies(
+        &self,
+        stream: StreamId,
+        seqs: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Bytes)>, Error> {
+        let view = self.view()?;
+        let mut bodies = Vec::new();
+        if view.live_queue(stream)?.is_none() {
+            return Ok(bodies);
+        }
+        let [first, last] = [seqs.start(), seqs.end()].map(|seq| keys::delivery(stream, *seq));
+        for item in view.snapshot.range(&view.tables.delivery_bodies, first..=last) {
+            let (key, body) = item.into_inner()?;
+            let (_, seq) = keys::stream_and_seq(&key).ok_or(BROKEN_BODY)?;
+            bodies.push((seq, unpack_body(&body).ok_or(BROKEN_BODY)?));
+        }
+        Ok(bodies)
     }
 
     pub fn stream_queue(&self, stream: StreamId) -> Result<QueueState, Error> {

@@ -1,6 +1,7 @@
 //! Deliveries, their bodies, and those whose time has come.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use bytes::Bytes;
 
@@ -21,6 +22,8 @@ const FROM: &str = concat!(
 );
 const BODY: &str = "select d.body from deliveries d join stream_queues q on q.stream = d.stream \
      where d.stream = $1 and not q.is_removed and d.seq = $2";
+const BODIES: &str = "select d.seq, d.body from deliveries d join stream_queues q on q.stream = d.stream \
+     where d.stream = $1 and not q.is_removed and d.seq between $2 and $3 order by d.seq";
 const DUE: &str = "select d.due_ms, d.stream, d.seq from deliveries d join stream_queues q on q.stream = d.stream \
      where d.due_ms is not null and d.due_ms <= $1 and not q.is_removed and d.stream <> all($2) \
      order by d.due_ms, d.stream, d.seq limit $3";
@@ -46,6 +49,19 @@ impl Store {
         let params: [Param; 2] = [&stream.as_slice(), &sql(seq)];
         let row = self.inner.pool.get().await?.first(BODY, &params).await?;
         row.map(|row| unpack_body(row.get(0)).ok_or(BROKEN_BODY)).transpose()
+    }
+
+    pub async fn delivery_bodies(
+        &self,
+        stream: StreamId,
+        seqs: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Bytes)>, Error> {
+        let params: [Param; 3] = [&stream.as_slice(), &sql(*seqs.start()), &sql(*seqs.end())];
+        let rows = self.inner.pool.get().await?.query(BODIES, &params).await?;
+        let body = |row: &tokio_postgres::Row| {
+            Ok((u64_at(row, 0), unpack_body(row.get(1)).ok_or(BROKEN_BODY)?))
+        };
+        rows.iter().map(body).collect()
     }
 
     pub async fn due_retries(

@@ -1,14 +1,13 @@
 //! A connection against a peer that writes what it likes.
 
-use super::connection::{Connection, Written};
-use crate::bound::Bound;
-use crate::budget::PoolBudgets;
-use crate::config::PoolConfig;
-use crate::lane::Lane;
-use crate::upstream::body::{BodyLimit, HttpReply, Unread};
-use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
+
+use crate::{Connection, IdleConnections, ReplyHead, Room, Unread, Written};
 
 const REQUEST: &[u8] = b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}";
 
@@ -20,17 +19,28 @@ async fn pair() -> (Connection, TcpStream) {
     (Connection::new(ours), theirs)
 }
 
-fn limit(bytes_max: usize) -> BodyLimit {
-    let held = PoolBudgets::new(&PoolConfig::default()).hold(Lane::Interactive, None);
-    BodyLimit { bytes_max, held }
+/// So many bytes of a body are read.
+struct AtMost(usize);
+
+#[derive(Debug, PartialEq)]
+struct Over(usize);
+
+impl Room for AtMost {
+    type Full = Over;
+
+    fn grow_to(&mut self, bytes: usize) -> Result<(), Over> {
+        if bytes > self.0 { Err(Over(bytes)) } else { Ok(()) }
+    }
 }
 
+type Reply = Result<(ReplyHead, Bytes), Unread<Over>>;
+
 async fn asked(connection: &mut Connection) {
-    assert!(matches!(connection.send(REQUEST).await, Written::All));
+    assert!(matches!(connection.send(REQUEST, &[]).await, Written::All));
 }
 
 /// What is read where the peer answers with these pieces, one after the other, and then stays or goes.
-async fn replied(pieces: &[&[u8]], stays: bool) -> (Result<HttpReply, Unread<io::Error>>, bool) {
+async fn replied(pieces: &[&[u8]], stays: bool) -> (Reply, bool) {
     let (mut connection, mut peer) = pair().await;
     asked(&mut connection).await;
     let pieces: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.to_vec()).collect();
@@ -39,11 +49,11 @@ async fn replied(pieces: &[&[u8]], stays: bool) -> (Result<HttpReply, Unread<io:
         peer.read_exact(&mut [0; REQUEST.len()]).await.unwrap();
         for piece in pieces {
             let _ = peer.write_all(&piece).await;
-            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            tokio::time::sleep(Duration::from_millis(2)).await;
         }
         stays.then_some(peer)
     });
-    let reply = connection.receive(limit(32 << 20)).await;
+    let reply = connection.receive(&mut AtMost(32 << 20)).await;
     let _peer = writing.await.unwrap();
     (reply, connection.is_reusable())
 }
@@ -55,7 +65,7 @@ async fn in_all_pieces(text: &str, stays: bool) -> Vec<(String, bool)> {
         let pieces: Vec<&[u8]> = text.as_bytes().chunks(length).collect();
         let (reply, is_reusable) = replied(&pieces, stays).await;
         let body =
-            String::from_utf8(reply.unwrap_or_else(|e| panic!("{text}: {e:?}")).body.to_vec());
+            String::from_utf8(reply.unwrap_or_else(|e| panic!("{text}: {e:?}")).1.to_vec());
         seen.push((body.unwrap(), is_reusable));
     }
     seen
@@ -102,7 +112,7 @@ async fn large_bodies_are_read_whole() {
     chunked += "0\r\n\r\n";
     for text in [whole, chunked] {
         let (reply, is_reusable) = replied(&[text.as_bytes()], true).await;
-        assert!(reply.unwrap().body == large.as_bytes() && is_reusable);
+        assert!(reply.unwrap().1 == large.as_bytes() && is_reusable);
     }
 }
 
@@ -135,10 +145,10 @@ async fn what_is_too_large_is_refused_before_it_comes() {
         let (mut connection, mut peer) = pair().await;
         asked(&mut connection).await;
         peer.write_all(text.as_bytes()).await.unwrap();
-        let Err(Unread::TooLarge(over)) = connection.receive(limit(1000)).await else {
+        let Err(Unread::TooLarge(Over(bytes))) = connection.receive(&mut AtMost(1000)).await else {
             panic!("{text}: taken")
         };
-        assert_eq!((over.bound, over.bytes_max), (Bound::Answer, 1000));
+        assert_eq!(bytes, 1001);
     }
     let endless = format!("HTTP/1.1 200 OK\r\n{}", "x-more: of it\r\n".repeat(10_000));
     assert!(matches!(replied(&[endless.as_bytes()], true).await.0, Err(Unread::Broken(_))));
@@ -148,7 +158,7 @@ async fn what_is_too_large_is_refused_before_it_comes() {
 async fn what_is_left_behind_a_reply_ends_the_connection() {
     let text = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\n";
     let (reply, is_reusable) = replied(&[text.as_bytes()], true).await;
-    assert_eq!(reply.unwrap().body, "hi");
+    assert_eq!(reply.unwrap().1, "hi");
     assert!(!is_reusable, "whose answer is the rest?");
 }
 
@@ -158,11 +168,11 @@ async fn a_connection_that_the_node_closed_or_spoke_on_takes_no_request() {
         let (mut connection, mut peer) = pair().await;
         asked(&mut connection).await;
         peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
-        connection.receive(limit(1000)).await.unwrap();
+        connection.receive(&mut AtMost(1000)).await.unwrap();
         peer.write_all(word).await.unwrap();
         drop(peer);
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        assert!(matches!(connection.send(REQUEST).await, Written::Nothing(_)));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert!(matches!(connection.send(REQUEST, &[]).await, Written::Nothing(_)));
     }
 }
 
@@ -177,9 +187,47 @@ async fn a_node_may_refuse_a_request_before_it_has_read_all_of_it() {
         peer
     });
     let large = vec![b'x'; 64 << 20];
-    assert!(matches!(connection.send(&large).await, Written::All));
-    let reply = connection.receive(limit(1000)).await.unwrap();
-    assert_eq!((reply.status, reply.body.as_ref()), (413, &b"no"[..]));
+    assert!(matches!(connection.send(b"POST /", &large).await, Written::All));
+    let (head, body) = connection.receive(&mut AtMost(1000)).await.unwrap();
+    assert_eq!((head.status, body.as_ref()), (413, &b"no"[..]));
     assert!(!connection.is_reusable(), "the rest of the request would be taken for the next one");
     drop(refusing.await.unwrap());
+}
+
+#[tokio::test]
+async fn head_and_body_of_a_request_arrive_as_one_however_large_they_are() {
+    for (head, body) in [(0, 5), (5, 0), (700, 14_000), (3 << 20, 9 << 20)] {
+        let (mut connection, mut peer) = pair().await;
+        let (head, body) = (vec![b'h'; head], vec![b'b'; body]);
+        let whole = [head.clone(), body.clone()].concat();
+        let reading = tokio::spawn(async move {
+            let mut read = vec![0; whole.len()];
+            peer.read_exact(&mut read).await.unwrap();
+            assert!(read == whole);
+            peer
+        });
+        assert!(matches!(connection.send(&head, &body).await, Written::All));
+        reading.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn connections_wait_for_a_while_and_only_where_they_can_be_used_again() {
+    let idle = IdleConnections::new(Duration::from_secs(4));
+    let began = Instant::now();
+    let (unused, _peer) = pair().await;
+    idle.keep(unused, began);
+    assert!(idle.take(began).is_none(), "its last reply, if there was any, was not read");
+    let mut peers = Vec::new();
+    for at in [0, 1] {
+        let (mut connection, mut peer) = pair().await;
+        asked(&mut connection).await;
+        peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        connection.receive(&mut AtMost(0)).await.unwrap();
+        idle.keep(connection, began + Duration::from_secs(at));
+        peers.push(peer);
+    }
+    assert_eq!(idle.close_old(began + Duration::from_secs(4)), 1);
+    assert!(idle.take(began + Duration::from_secs(4)).is_some());
+    assert!(idle.take(began).is_none());
 }

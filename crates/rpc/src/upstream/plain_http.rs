@@ -1,27 +1,22 @@
-//! JSON-RPC over plain HTTP/1.1, to nodes on this machine and in the private network (docs/adr/0022).
+//! JSON-RPC to nodes on this machine and in the private network, by connections of our own (docs/adr/0022).
 //!
 //! Calls to such a node take microseconds, so what the client costs counts. A connection has no task of its own: whoever
 //! asks does its work while waiting for the answer, and nobody has to wake anybody. Nodes further away have TLS and
 //! perhaps a proxy on the way, and the network outweighs all that: `http`.
 
-mod connection;
-mod reply_head;
-#[cfg(test)]
-mod tests;
-
-use super::body::{BodyLimit, HttpReply, Unread};
+use super::body::{BodyLimit, HttpReply};
 use super::http;
 use crate::config::{PoolConfig, UpstreamConfig};
 use crate::error::{Error, Source};
-use connection::{Connection, Written};
+use crate::limiter::parse_retry_after;
+use crate::wall_clock;
+use plain_http::{Connection, IdleConnections, Unread, Written};
 use reqwest::Url;
 use reqwest::header::{HOST, HeaderMap, HeaderValue};
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout};
 
 /// Nodes close idle connections themselves, most of them after a minute or more.
@@ -37,13 +32,7 @@ pub struct PlainHttp {
     /// Of every request, up to the length of its body.
     head: Vec<u8>,
     connect_timeout: Duration,
-    /// The one that was used last is last.
-    idle: Mutex<Vec<Idle>>,
-}
-
-struct Idle {
-    connection: Connection,
-    since: Instant,
+    idle: IdleConnections,
 }
 
 impl PlainHttp {
@@ -72,11 +61,11 @@ impl PlainHttp {
             port,
             head: head(&url, &headers),
             connect_timeout: http::connect_timeout(config, pool),
-            idle: Mutex::default(),
+            idle: IdleConnections::new(IDLE_MAX),
         }))
     }
 
-    pub async fn post(&self, text: String, limit: BodyLimit) -> Result<HttpReply, Error> {
+    pub async fn post(&self, text: String, mut limit: BodyLimit) -> Result<HttpReply, Error> {
         let mut request = Vec::with_capacity(self.head.len() + text.len() + LENGTH_BYTES_MAX);
         let mut digits = itoa::Buffer::new();
         let length = digits.format(text.len());
@@ -85,27 +74,27 @@ impl PlainHttp {
         }
         let asked_at = Instant::now();
         let mut connection = self.send(&request, asked_at).await?;
-        let reply = connection.receive(limit).await.map_err(|unread| match unread {
+        let (head, body) = connection.receive(&mut limit).await.map_err(|unread| match unread {
             Unread::TooLarge(over) => over.error(&self.label),
             Unread::Broken(error) => self.interrupted(error),
         })?;
-        if connection.is_reusable() {
-            self.keep(connection, asked_at);
-        }
-        Ok(reply)
+        self.idle.keep(connection, asked_at);
+        let retry_after =
+            head.retry_after.and_then(|text| parse_retry_after(&text, wall_clock::now()));
+        Ok(HttpReply { status: head.status, retry_after, body: limit.held.wrap(body) })
     }
 
     /// By a connection that is there, or by a new one. One that the node closed meanwhile is found out by using it.
     async fn send(&self, request: &[u8], now: Instant) -> Result<Connection, Error> {
-        while let Some(mut connection) = self.take_idle(now) {
-            match connection.send(request).await {
+        while let Some(mut connection) = self.idle.take(now) {
+            match connection.send(request, &[]).await {
                 Written::All => return Ok(connection),
                 Written::Nothing(_) => {}
                 Written::Some(error) => return Err(self.interrupted(error)),
             }
         }
         let mut connection = Box::pin(self.connect()).await?;
-        match connection.send(request).await {
+        match connection.send(request, &[]).await {
             Written::All => Ok(connection),
             Written::Nothing(error) | Written::Some(error) => Err(self.interrupted(error)),
         }
@@ -124,30 +113,9 @@ impl PlainHttp {
         Ok(Connection::new(stream))
     }
 
-    fn take_idle(&self, now: Instant) -> Option<Connection> {
-        // One that another runtime watches would have to be waited for by way of that one.
-        let here = Handle::current().id();
-        let mut idle = self.lock();
-        let last = idle.iter().rposition(|it| it.connection.runtime == here)?;
-        let last = idle.remove(last);
-        (now - last.since < IDLE_MAX).then_some(last.connection)
-    }
-
-    fn keep(&self, connection: Connection, since: Instant) {
-        let mut idle = self.lock();
-        // Those that nobody needed for long are first.
-        let old = idle.iter().take_while(|it| since - it.since >= IDLE_MAX).count();
-        idle.drain(..old);
-        idle.push(Idle { connection, since });
-    }
-
     fn interrupted(&self, error: io::Error) -> Error {
         let (upstream, source) = (self.label.clone(), Box::new(error));
         Error::Interrupted { upstream, source, is_counted: false }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

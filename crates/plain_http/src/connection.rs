@@ -1,18 +1,37 @@
-//! One connection to a node: a request goes out, its reply comes in, and then the next one.
+//! One connection: a request goes out, its reply comes in, and then the next one.
 
-use super::reply_head::{self, Framing, ReplyHead};
-use crate::upstream::body::{BELIEVED_BYTES_MAX, BodyLimit, HttpReply, Unread};
+use std::io::{self, IoSlice};
+
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use std::io;
 use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::TcpStream;
 use tokio::runtime::{self, Handle};
+
+use crate::reply_head::{self, Framing, ReplyHead};
 
 /// Room for a small reply; larger ones are read into room of their own.
 const READ_BYTES: usize = 8 << 10;
 const HEAD_BYTES_MAX: usize = 64 << 10;
 /// What surrounds chunks: their sizes, and what follows the last one.
 const CHUNK_LINE_BYTES_MAX: usize = 4 << 10;
+/// A length that is announced is a promise of a stranger: room is made for so much of it at once.
+const BELIEVED_BYTES_MAX: usize = 4 << 20;
+
+/// How much of a body is read.
+pub trait Room {
+    /// Why no more of it is.
+    type Full;
+
+    /// The body is at least so large.
+    fn grow_to(&mut self, bytes: usize) -> Result<(), Self::Full>;
+}
+
+/// Why a reply was not read to its end.
+#[derive(Debug)]
+pub enum Unread<F> {
+    TooLarge(F),
+    Broken(io::Error),
+}
 
 pub struct Connection {
     stream: TcpStream,
@@ -41,7 +60,8 @@ impl Connection {
         self.is_reusable && self.read.is_empty()
     }
 
-    pub async fn send(&mut self, request: &[u8]) -> Written {
+    /// The head of a request, and its body where that does not lie behind it.
+    pub async fn send(&mut self, head: &[u8], body: &[u8]) -> Written {
         self.is_reusable = false;
         // Nothing was asked, so all there can be is the end.
         match self.stream.try_read_buf(&mut self.read) {
@@ -49,9 +69,10 @@ impl Connection {
             Err(error) => return Written::Nothing(error),
             Ok(_) => return Written::Nothing(io::ErrorKind::ConnectionAborted.into()),
         }
-        let mut left = request;
-        while !left.is_empty() {
-            let written = match self.stream.try_write(left) {
+        let whole = head.len() + body.len();
+        let mut sent = 0;
+        while sent < whole {
+            let written = match self.try_write((head, body), sent) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     match self.reply_came_first().await {
                         // It is read, and the connection not used again: the rest will not be sent.
@@ -63,16 +84,28 @@ impl Connection {
                 written => written,
             };
             match written {
-                Ok(bytes) => left = left.get(bytes..).unwrap_or_default(),
-                Err(error) if left.len() == request.len() => return Written::Nothing(error),
+                Ok(bytes) => sent += bytes,
+                Err(error) if sent == 0 => return Written::Nothing(error),
                 Err(error) => return Written::Some(error),
             }
         }
-        self.is_reusable = left.is_empty();
+        self.is_reusable = sent == whole;
         Written::All
     }
 
-    /// Waits until more can be written. True where the node replies before it has read all, as it may to what it
+    /// What of both was not sent yet, in one call.
+    fn try_write(&self, (head, body): (&[u8], &[u8]), sent: usize) -> io::Result<usize> {
+        let of_body = body.get(sent.saturating_sub(head.len())..).unwrap_or_default();
+        match head.get(sent..) {
+            None | Some([]) => self.stream.try_write(of_body),
+            Some(of_head) if of_body.is_empty() => self.stream.try_write(of_head),
+            Some(of_head) => {
+                self.stream.try_write_vectored(&[IoSlice::new(of_head), IoSlice::new(of_body)])
+            }
+        }
+    }
+
+    /// Waits until more can be written. True where the server replies before it has read all, as it may to what it
     /// finds too large.
     async fn reply_came_first(&mut self) -> io::Result<bool> {
         let ready = self.stream.ready(Interest::READABLE | Interest::WRITABLE).await?;
@@ -87,18 +120,37 @@ impl Connection {
         }
     }
 
-    pub async fn receive(&mut self, mut limit: BodyLimit) -> Result<HttpReply, Unread<io::Error>> {
-        // Not before all of it is here.
+    /// The reply to what was sent.
+    pub async fn receive<R: Room>(
+        &mut self,
+        room: &mut R,
+    ) -> Result<(ReplyHead, Bytes), Unread<R::Full>> {
+        let head = self.receive_head().await.map_err(Unread::Broken)?;
+        let body = self.receive_body(&head, room).await?;
+        Ok((head, body))
+    }
+
+    /// Its body is to be received next.
+    pub async fn receive_head(&mut self) -> io::Result<ReplyHead> {
+        // Not before all of the reply is here.
         let was_all_sent = std::mem::take(&mut self.is_reusable);
-        let head = self.head().await.map_err(Unread::Broken)?;
+        let mut head = self.head().await?;
+        head.keeps_alive &= was_all_sent;
+        Ok(head)
+    }
+
+    pub async fn receive_body<R: Room>(
+        &mut self,
+        head: &ReplyHead,
+        room: &mut R,
+    ) -> Result<Bytes, Unread<R::Full>> {
         let body = match head.framing {
-            Framing::Length(bytes) => self.of_length(bytes, &mut limit).await?,
-            Framing::Chunks => self.chunks(&mut limit).await?.freeze(),
-            Framing::Close => self.until_close(&mut limit).await?.freeze(),
+            Framing::Length(bytes) => self.of_length(bytes, room).await?,
+            Framing::Chunks => self.chunks(room).await?.freeze(),
+            Framing::Close => self.until_close(room).await?.freeze(),
         };
-        let ReplyHead { status, retry_after, keeps_alive, .. } = head;
-        self.is_reusable = was_all_sent && keeps_alive;
-        Ok(HttpReply { status, retry_after, body: limit.held.wrap(body) })
+        self.is_reusable = head.keeps_alive;
+        Ok(body)
     }
 
     /// The head of the reply itself: others may come before it.
@@ -134,13 +186,13 @@ impl Connection {
         }
     }
 
-    async fn of_length(
+    async fn of_length<R: Room>(
         &mut self,
         bytes: usize,
-        limit: &mut BodyLimit,
-    ) -> Result<Bytes, Unread<io::Error>> {
+        room: &mut R,
+    ) -> Result<Bytes, Unread<R::Full>> {
         // What is announced is refused before it is read.
-        limit.grow_to(bytes)?;
+        room.grow_to(bytes).map_err(Unread::TooLarge)?;
         if bytes <= READ_BYTES {
             while self.read.len() < bytes {
                 self.read_more().await.map_err(Unread::Broken)?;
@@ -175,7 +227,7 @@ impl Connection {
         Ok(())
     }
 
-    async fn chunks(&mut self, limit: &mut BodyLimit) -> Result<BytesMut, Unread<io::Error>> {
+    async fn chunks<R: Room>(&mut self, room: &mut R) -> Result<BytesMut, Unread<R::Full>> {
         let mut body = BytesMut::new();
         loop {
             let bytes = self.chunk_size().await.map_err(Unread::Broken)?;
@@ -183,7 +235,7 @@ impl Connection {
                 self.trailers().await.map_err(Unread::Broken)?;
                 return Ok(body);
             }
-            limit.grow_to(body.len().saturating_add(bytes))?;
+            room.grow_to(body.len().saturating_add(bytes)).map_err(Unread::TooLarge)?;
             self.take(bytes, &mut body).await.map_err(Unread::Broken)?;
             if !self.line().await.map_err(Unread::Broken)?.is_empty() {
                 return Err(Unread::Broken(broken("a chunk longer than it said")));
@@ -236,10 +288,10 @@ impl Connection {
         }
     }
 
-    async fn until_close(&mut self, limit: &mut BodyLimit) -> Result<BytesMut, Unread<io::Error>> {
+    async fn until_close<R: Room>(&mut self, room: &mut R) -> Result<BytesMut, Unread<R::Full>> {
         let mut body = self.read.split();
         loop {
-            limit.grow_to(body.len())?;
+            room.grow_to(body.len()).map_err(Unread::TooLarge)?;
             body.reserve(READ_BYTES.max(body.len() / 2));
             if self.stream.read_buf(&mut body).await.map_err(Unread::Broken)? == 0 {
                 return Ok(body);

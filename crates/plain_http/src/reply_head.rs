@@ -1,17 +1,15 @@
-//! Reading the head of a node's reply. Pure: bytes in, what they say out.
+//! Reading the head of a reply. Pure: bytes in, what they say out.
 
-use crate::limiter::parse_retry_after;
-use crate::wall_clock;
 use std::mem::MaybeUninit;
-use std::time::Duration;
 
-/// Nodes send five, gateways before them twenty.
+/// Servers send five, gateways before them twenty.
 const HEADERS_MAX: usize = 96;
 
 #[derive(Debug, PartialEq)]
 pub struct ReplyHead {
     pub status: u16,
-    pub retry_after: Option<Duration>,
+    /// As it was written.
+    pub retry_after: Option<String>,
     pub framing: Framing,
     /// The connection may be used for another request.
     pub keeps_alive: bool,
@@ -68,8 +66,7 @@ pub fn read(text: &[u8]) -> Result<Option<ReplyHead>, String> {
                 _ => head.keeps_alive,
             };
         } else if name.eq_ignore_ascii_case("retry-after") {
-            let text = std::str::from_utf8(value).ok();
-            head.retry_after = text.and_then(|text| parse_retry_after(text, wall_clock::now()));
+            head.retry_after = std::str::from_utf8(value).ok().map(str::to_owned);
         }
     }
     head.framing = match (length, is_chunked) {
@@ -133,7 +130,7 @@ mod tests {
     #[test]
     fn status_and_the_wait_that_is_asked_for_are_read() {
         let head = head("HTTP/1.1 429 Too Many\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n");
-        assert_eq!((head.status, head.retry_after), (429, Some(Duration::from_secs(7))));
+        assert_eq!((head.status, head.retry_after.as_deref()), (429, Some("7")));
     }
 
     #[test]
