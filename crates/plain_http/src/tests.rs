@@ -64,8 +64,7 @@ async fn in_all_pieces(text: &str, stays: bool) -> Vec<(String, bool)> {
     for length in [1, 3, 7, text.len()] {
         let pieces: Vec<&[u8]> = text.as_bytes().chunks(length).collect();
         let (reply, is_reusable) = replied(&pieces, stays).await;
-        let body =
-            String::from_utf8(reply.unwrap_or_else(|e| panic!("{text}: {e:?}")).1.to_vec());
+        let body = String::from_utf8(reply.unwrap_or_else(|e| panic!("{text}: {e:?}")).1.to_vec());
         seen.push((body.unwrap(), is_reusable));
     }
     seen

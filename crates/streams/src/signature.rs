@@ -8,7 +8,7 @@ use std::fmt;
 use alloy_primitives::{B256, Keccak256};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use model::hash_lanes::{keccak_all, sha256_all};
+use model::hash_lanes::{has_sha256_instructions, keccak_all_with, sha256_all};
 use ring::digest::{SHA256, digest};
 use ring::hmac::{Context, HMAC_SHA256, Key};
 
@@ -88,9 +88,17 @@ pub struct ToSign<'a> {
 
 /// For each what `x_signature` and `standard_signature` give, hashed side by side.
 pub fn sign_all(all: &[ToSign<'_>], timestamp_s: u64) -> Vec<(String, String)> {
-    let messages: Vec<_> = all.iter().map(|it| [it.body, it.secret.as_bytes()].concat()).collect();
-    let x_signatures = keccak_all(&messages).into_iter().map(|hash| format!("{hash:#x}"));
-    // HMAC: a hash of the key and the message, then one of the key and that hash.
+    let messages: Vec<_> = all.iter().map(|it| (it.body, it.secret.as_bytes())).collect();
+    let x_signatures = keccak_all_with(&messages).into_iter().map(|hash| format!("{hash:#x}"));
+    if has_sha256_instructions() {
+        let alone = |it: &ToSign| standard_signature(it.secret, it.id, timestamp_s, it.body);
+        return x_signatures.zip(all.iter().map(alone)).collect();
+    }
+    x_signatures.zip(standard_signatures(all, timestamp_s)).collect()
+}
+
+/// Side by side. HMAC: a hash of the key and the message, then one of the key and that hash.
+fn standard_signatures(all: &[ToSign<'_>], timestamp_s: u64) -> Vec<String> {
     let keys: Vec<[u8; HMAC_BLOCK]> = all.iter().map(|it| hmac_key(it.secret)).collect();
     let inner = all.iter().zip(&keys).map(|(it, key)| {
         let head = format!("{}.{timestamp_s}.", it.id);
@@ -100,8 +108,7 @@ pub fn sign_all(all: &[ToSign<'_>], timestamp_s: u64) -> Vec<(String, String)> {
     let outer = inner.iter().zip(&keys);
     let outer = outer.map(|(hash, key)| [&key.map(|byte| byte ^ 0x5c), hash.as_slice()].concat());
     let standard = sha256_all(&outer.collect::<Vec<_>>(), sha256);
-    let standard = standard.into_iter().map(|hash| format!("v1,{}", BASE64.encode(hash)));
-    x_signatures.zip(standard).collect()
+    standard.into_iter().map(|hash| format!("v1,{}", BASE64.encode(hash))).collect()
 }
 
 const HMAC_BLOCK: usize = 64;
@@ -191,6 +198,9 @@ mod tests {
                 })
                 .collect();
             assert_eq!(sign_all(&all[..few], 1_700_000_000), expected);
+            // Also where this processor would not be asked to.
+            let standard: Vec<_> = expected.into_iter().map(|(_, standard)| standard).collect();
+            assert_eq!(standard_signatures(&all[..few], 1_700_000_000), standard);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Keccak-256 of many messages.
 
-use alloy_primitives::{B256, keccak256};
+use alloy_primitives::{B256, Keccak256, keccak256};
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::{End, LANES, LaneHash, WORTH_IT, hash_all};
+use super::{End, LANES, LaneHash, Message, WORTH_IT, hash_all};
 
 /// What a permutation takes in, in bytes.
 const RATE_BYTES: usize = 136;
@@ -49,7 +49,27 @@ pub fn keccak_all<T: AsRef<[u8]>>(messages: &[T]) -> Vec<B256> {
     if messages.len() < WORTH_IT {
         return messages.iter().map(keccak256).collect();
     }
-    hash_all::<Keccak, RATE_BYTES>(messages)
+    hash_all::<Keccak, RATE_BYTES>(messages.iter().map(|it| Message::of(it.as_ref())))
+}
+
+/// The same for messages in two parts, of which the first are not copied.
+pub fn keccak_all_with(messages: &[(&[u8], &[u8])]) -> Vec<B256> {
+    if messages.len() < WORTH_IT {
+        return messages.iter().map(alone).collect();
+    }
+    let whole = |message: &[u8]| message.len() - message.len() % RATE_BYTES;
+    let parts: Vec<_> = messages.iter().map(|(first, _)| first.split_at(whole(first))).collect();
+    let rest = |((_, rest), (_, second)): (&(_, &[u8]), &(_, &[u8]))| [*rest, *second].concat();
+    let rests: Vec<Vec<u8>> = parts.iter().zip(messages).map(rest).collect();
+    let messages = parts.iter().zip(&rests);
+    hash_all::<Keccak, RATE_BYTES>(messages.map(|((blocks, _), rest)| Message { blocks, rest }))
+}
+
+fn alone((first, second): &(&[u8], &[u8])) -> B256 {
+    let mut hasher = Keccak256::new();
+    hasher.update(first);
+    hasher.update(second);
+    hasher.finalize()
 }
 
 impl LaneHash<RATE_BYTES> for Keccak {
@@ -153,6 +173,17 @@ mod tests {
         ) {
             let alone: Vec<B256> = messages.iter().map(keccak256).collect();
             prop_assert_eq!(keccak_all(&messages), alone);
+        }
+
+        #[test]
+        fn in_two_parts_they_hash_as_in_one(
+            messages in proptest::collection::vec(any::<(Vec<u8>, Vec<u8>)>(), 0..20),
+            times in 1usize..6,
+        ) {
+            let messages: Vec<_> = messages.iter().map(|(a, b)| (a.repeat(times), b)).collect();
+            let alone = messages.iter().map(|(a, b)| keccak256([a.as_slice(), b].concat()));
+            let parts: Vec<_> = messages.iter().map(|(a, b)| (a.as_slice(), b.as_slice())).collect();
+            prop_assert_eq!(keccak_all_with(&parts), alone.collect::<Vec<_>>());
         }
     }
 }

@@ -10,8 +10,8 @@ mod sha256;
 use alloy_primitives::B256;
 use fearless_simd::Level;
 
-pub use keccak::keccak_all;
-pub use sha256::sha256_all;
+pub use keccak::{keccak_all, keccak_all_with};
+pub use sha256::{has_sha256_instructions, sha256_all};
 
 const LANES: usize = 8;
 /// Below this, hashing one after the other is quicker.
@@ -52,22 +52,47 @@ struct Lane<'a> {
 }
 
 enum Left<'a> {
-    Message { rest: &'a [u8], bytes: u64 },
+    Message { of: Message<'a>, bytes: u64 },
     End(End<'static>),
     Nothing,
+}
+
+/// In two pieces, so that one which consists of two need not be copied together.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    /// Whole blocks.
+    blocks: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> Message<'a> {
+    fn of(message: &'a [u8]) -> Self {
+        Message { blocks: &[], rest: message }
+    }
+
+    fn len(&self) -> usize {
+        self.blocks.len() + self.rest.len()
+    }
+
+    fn take_block<const BLOCK: usize>(&mut self) -> Option<&'a [u8; BLOCK]> {
+        let part = if self.blocks.is_empty() { &mut self.rest } else { &mut self.blocks };
+        let (block, left) = part.split_first_chunk::<BLOCK>()?;
+        *part = left;
+        Some(block)
+    }
 }
 
 impl Lane<'_> {
     /// Takes in the next block.
     fn put_next<const BLOCK: usize>(&mut self, lane: usize, hash: &mut impl LaneHash<BLOCK>) {
         let end = match self.left {
-            Left::Message { rest, bytes } => match rest.split_first_chunk::<BLOCK>() {
-                Some((block, rest)) => {
+            Left::Message { mut of, bytes } => match of.take_block::<BLOCK>() {
+                Some(block) => {
                     hash.put(lane, block);
-                    self.left = Left::Message { rest, bytes };
+                    self.left = Left::Message { of, bytes };
                     return;
                 }
-                None => hash.put_end(lane, End { rest, bytes, is_put: false }),
+                None => hash.put_end(lane, End { rest: of.rest, bytes, is_put: false }),
             },
             Left::End(end) => hash.put_end(lane, end),
             Left::Nothing => None,
@@ -81,9 +106,11 @@ impl Lane<'_> {
 }
 
 /// The hashes, in the order of the messages.
-fn hash_all<H: LaneHash<BLOCK>, const BLOCK: usize>(messages: &[impl AsRef<[u8]>]) -> Vec<B256> {
+fn hash_all<'a, H: LaneHash<BLOCK>, const BLOCK: usize>(
+    messages: impl ExactSizeIterator<Item = Message<'a>>,
+) -> Vec<B256> {
     let mut hashes = vec![B256::ZERO; messages.len()];
-    let mut waiting: Vec<(usize, &[u8])> = messages.iter().map(AsRef::as_ref).enumerate().collect();
+    let mut waiting: Vec<(usize, Message<'_>)> = messages.enumerate().collect();
     // The longest first (they are taken from the end), so that all lanes are busy to the last.
     waiting.sort_unstable_by_key(|(_, message)| message.len() / BLOCK);
     let mut hash = H::EMPTY;
@@ -93,11 +120,11 @@ fn hash_all<H: LaneHash<BLOCK>, const BLOCK: usize>(messages: &[impl AsRef<[u8]>
         let mut busy = false;
         for (i, lane) in lanes.iter_mut().enumerate() {
             if lane.is_none()
-                && let Some((place, rest)) = waiting.pop()
+                && let Some((place, of)) = waiting.pop()
             {
                 hash.clear(i);
-                *lane =
-                    Some(Lane { place, left: Left::Message { rest, bytes: rest.len() as u64 } });
+                let bytes = of.len() as u64;
+                *lane = Some(Lane { place, left: Left::Message { of, bytes } });
             }
             if let Some(lane) = lane {
                 lane.put_next(i, &mut hash);

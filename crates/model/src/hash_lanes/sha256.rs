@@ -3,7 +3,7 @@
 use alloy_primitives::B256;
 use fearless_simd::{Level, Simd, SimdBase, SimdFrom, dispatch, u32x8};
 
-use super::{End, LANES, LaneHash, WORTH_IT, hash_all};
+use super::{End, LANES, LaneHash, Message, WORTH_IT, hash_all};
 
 const BLOCK_BYTES: usize = 64;
 /// The length of a message stands at the end of its last block.
@@ -34,25 +34,25 @@ struct Sha256 {
 
 /// The hashes, in the order of the messages. `alone` hashes one.
 pub fn sha256_all<T: AsRef<[u8]>>(messages: &[T], alone: impl Fn(&[u8]) -> B256) -> Vec<B256> {
-    if messages.len() < WORTH_IT || has_instructions() {
+    if messages.len() < WORTH_IT || has_sha256_instructions() {
         return messages.iter().map(|message| alone(message.as_ref())).collect();
     }
-    hash_all::<Sha256, BLOCK_BYTES>(messages)
+    hash_all::<Sha256, BLOCK_BYTES>(messages.iter().map(|it| Message::of(it.as_ref())))
 }
 
 /// With them one message takes no longer than in a lane.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-fn has_instructions() -> bool {
+pub fn has_sha256_instructions() -> bool {
     std::arch::is_x86_feature_detected!("sha")
 }
 
 #[cfg(target_arch = "aarch64")]
-fn has_instructions() -> bool {
+pub fn has_sha256_instructions() -> bool {
     std::arch::is_aarch64_feature_detected!("sha2")
 }
 
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
-fn has_instructions() -> bool {
+pub fn has_sha256_instructions() -> bool {
     false
 }
 
@@ -152,7 +152,7 @@ mod tests {
 
     /// In lanes, whatever the processor has.
     fn in_lanes<T: AsRef<[u8]>>(messages: &[T]) -> Vec<B256> {
-        hash_all::<Sha256, BLOCK_BYTES>(messages)
+        hash_all::<Sha256, BLOCK_BYTES>(messages.iter().map(|it| Message::of(it.as_ref())))
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         let messages = vec![[1u8]; 20];
         let alone = |_: &[u8]| B256::repeat_byte(7);
         assert_eq!(sha256_all(&messages[..2], alone), [B256::repeat_byte(7); 2]);
-        let expected = if has_instructions() { alone(&[]) } else { in_lanes(&messages)[0] };
+        let expected = if has_sha256_instructions() { alone(&[]) } else { in_lanes(&messages)[0] };
         assert_eq!(sha256_all(&messages, alone), [expected; 20]);
     }
 

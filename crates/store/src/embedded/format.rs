@@ -8,7 +8,7 @@ use super::engine::{self, Table};
 use crate::Error;
 
 /// Written at creation, checked at every start. Raised when rows change their form.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 /// Where rows of a backup are brought up from: it has those of bodies and not how they are laid out.
 pub const ROWS_FORMAT: u32 = 5;
 /// The oldest that can be brought up.

@@ -13,6 +13,8 @@ use crate::Error;
 enum Shape {
     /// Rows of hundreds of bytes, read one at a time.
     Rows,
+    /// The same, packed already: packing them again would gain nothing.
+    PackedRows,
     /// Small rows, looked up by their whole key.
     Index,
     /// Keys with little or nothing behind them, only ever read as runs: a filter would say nothing.
@@ -111,7 +113,7 @@ tables! {
     /// tenant → what it set for all its streams.
     stream_settings: Small,
     /// stream, chain, number → a match that waits for its block to be confirmed, with its bodies.
-    stream_matches: Rows,
+    stream_matches: PackedRows,
     /// chain, number, stream → nothing.
     stream_matches_by_block: Run,
     /// stream, seq → all of a delivery that never changes, but for its body.
@@ -119,7 +121,7 @@ tables! {
     /// stream, seq → how far its attempts came; absent before the first.
     delivery_states: Index,
     /// stream, seq → the body as it is first sent.
-    delivery_bodies: Rows,
+    delivery_bodies: PackedRows,
     /// stream, when its next attempt is due, seq → nothing. By stream, so that those that are not to be sent are
     /// passed over in one step each, however much they have.
     delivery_due: Run,
@@ -161,11 +163,17 @@ fn options(shape: Shape, memtable_bytes: u64) -> KeyspaceCreateOptions {
             fjall::config::BloomConstructionPolicy::BitsPerKey(n),
         ))
     };
-    match shape {
-        Shape::Rows => options
+    let rows = |options: KeyspaceCreateOptions| {
+        options
             .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
             .filter_policy(bits(8.0))
-            .max_memtable_size(memtable_bytes),
+            .max_memtable_size(memtable_bytes)
+    };
+    match shape {
+        Shape::Rows => rows(options),
+        Shape::PackedRows => rows(
+            options.data_block_compression_policy(CompressionPolicy::all(CompressionType::None)),
+        ),
         Shape::Index => options
             .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
             .filter_policy(bits(10.0))

@@ -8,8 +8,12 @@ use crate::Error;
 use crate::options::UpgradeProgress;
 
 /// By their number, from 1.
-const STEPS: [&str; 3] =
-    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const STEPS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 const NEWEST: u32 = STEPS.len() as u32;
 
 /// Tables that are partitioned by chain.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use alloy_primitives::B256;
-use model::hash_lanes::sha256_all;
+use model::hash_lanes::{has_sha256_instructions, sha256_all};
 use ring::digest::{SHA256, digest};
 
 use super::{QueuedDelivery, StreamId, delivery_digest};
@@ -16,11 +16,17 @@ const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// `last` is the newest digest of each stream, before and after.
 pub(crate) fn chain_digests(made: &mut [QueuedDelivery], last: &mut HashMap<StreamId, B256>) {
+    // A processor with instructions for it gains nothing from several.
+    let side_by_side_max = if has_sha256_instructions() { 0 } else { BODY_BYTES_MAX };
+    chain(made, last, side_by_side_max);
+}
+
+fn chain(made: &mut [QueuedDelivery], last: &mut HashMap<StreamId, B256>, bytes_max: usize) {
     for mut round in rounds(made) {
         for QueuedDelivery { delivery, .. } in round.iter_mut().map(|queued| &mut **queued) {
             delivery.previous_digest = last.get(&delivery.stream).copied().unwrap_or_default();
         }
-        let is_large = |queued: &&mut QueuedDelivery| queued.body.len() > BODY_BYTES_MAX;
+        let is_large = |queued: &&mut QueuedDelivery| queued.body.len() > bytes_max;
         let (large, mut others): (Vec<_>, Vec<_>) = round.into_iter().partition(is_large);
         for QueuedDelivery { delivery, body, .. } in large {
             delivery.digest = delivery_digest(delivery.previous_digest, delivery.seq, body);
@@ -110,7 +116,8 @@ mod tests {
         }
         let before = |stream: StreamId| B256::repeat_byte(stream[0].wrapping_add(1));
         let streams: Vec<StreamId> = made.iter().map(|queued| queued.delivery.stream).collect();
-        let mut last = streams.iter().map(|stream| (*stream, before(*stream))).collect();
+        let start: HashMap<_, _> = streams.iter().map(|it| (*it, before(*it))).collect();
+        let mut last = start.clone();
         chain_digests(&mut made, &mut last);
         let mut expected: HashMap<StreamId, B256> = HashMap::new();
         for QueuedDelivery { delivery, body, .. } in &made {
@@ -120,5 +127,10 @@ mod tests {
             assert_eq!(delivery.digest, *previous);
         }
         assert_eq!(last, expected);
+        for bytes_max in [0, BODY_BYTES_MAX] {
+            let mut last = start.clone();
+            chain(&mut made, &mut last, bytes_max);
+            assert_eq!(last, expected);
+        }
     }
 }

@@ -71,7 +71,8 @@ async fn deliveries_are_numbered_and_chained_stream_by_stream(engine: Engine) {
             let body = home.store().delivery_body(id, delivery.seq).await.unwrap();
             assert_eq!(body.as_ref(), Some(&new.body));
         }
-        let bodies: Vec<_> = (1..).zip(of_stream.clone().map(|(_, new)| new.body.clone())).collect();
+        let bodies: Vec<_> =
+            (1..).zip(of_stream.clone().map(|(_, new)| new.body.clone())).collect();
         let from = |seqs| home.store().delivery_bodies(id, seqs);
         assert_eq!(from(0..=u64::MAX).await.unwrap(), bodies);
         assert_eq!(from(2..=2).await.unwrap(), bodies[1..2]);

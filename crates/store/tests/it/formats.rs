@@ -13,7 +13,7 @@ use crate::unpack::unpack;
 const FORMAT_3: (&[u8], &str) =
     (include_bytes!("../formats/3/store.tar.gz"), include_str!("../formats/3/answers.txt"));
 
-/// The same store, as the last builds of formats 4 to 7 brought it up.
+/// The same store, as the last builds of formats 4 to 8 brought it up.
 const FORMAT_4: (&[u8], &str) =
     (include_bytes!("../formats/4/store.tar.gz"), include_str!("../formats/4/answers.txt"));
 const FORMAT_5: (&[u8], &str) =
@@ -22,6 +22,8 @@ const FORMAT_6: (&[u8], &str) =
     (include_bytes!("../formats/6/store.tar.gz"), include_str!("../formats/6/answers.txt"));
 const FORMAT_7: (&[u8], &str) =
     (include_bytes!("../formats/7/store.tar.gz"), include_str!("../formats/7/answers.txt"));
+const FORMAT_8: (&[u8], &str) =
+    (include_bytes!("../formats/8/store.tar.gz"), include_str!("../formats/8/answers.txt"));
 
 /// What the build that wrote the store said of one chain.
 #[derive(Debug, PartialEq)]
@@ -124,6 +126,11 @@ async fn a_store_of_format_6_is_brought_up_once_and_answers_as_before() {
 #[tokio::test]
 async fn a_store_of_format_7_is_brought_up_once_and_answers_as_before() {
     is_brought_up_once_and_answers_as_before(FORMAT_7, 7).await;
+}
+
+#[tokio::test]
+async fn a_store_of_format_8_is_brought_up_once_and_answers_as_before() {
+    is_brought_up_once_and_answers_as_before(FORMAT_8, 8).await;
 }
 
 /// Every transaction is found by its hash, and every log by its address; nothing else is in these indexes.

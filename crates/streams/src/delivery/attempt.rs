@@ -136,8 +136,7 @@ impl Shared {
                 Ok(receiver) => receiver,
                 Err(why) => return Some(Err((target, why))),
             };
-            let mut place =
-                pin!(self.limits.place(&receiver.host, attempt.delivery.body_bytes));
+            let mut place = pin!(self.limits.place(&receiver.host, attempt.delivery.body_bytes));
             // Where nothing is to be waited for, nothing changes.
             if let Some(place) = place.as_mut().now_or_never() {
                 return Some(Ok((target, receiver.clone(), place?)));

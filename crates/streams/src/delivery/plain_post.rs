@@ -77,12 +77,7 @@ impl PlainReceiver {
     }
 
     /// By a connection that is there, or by a new one. One that the receiver closed meanwhile is found out by using it.
-    async fn sent(
-        &self,
-        head: &[u8],
-        body: &[u8],
-        ways: Ways<'_>,
-    ) -> Result<Connection, NotSent> {
+    async fn sent(&self, head: &[u8], body: &[u8], ways: Ways<'_>) -> Result<Connection, NotSent> {
         while let Some(mut connection) = self.idle.take(Instant::now()) {
             match connection.send(head, body).await {
                 Written::All => return Ok(connection),
@@ -169,5 +164,63 @@ impl Connections {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<IdleConnections>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn receiver(url: &str) -> Option<PlainReceiver> {
+        PlainReceiver::new(&Url::parse(url).unwrap(), &Connections::default())
+    }
+
+    #[test]
+    fn receivers_near_by_need_no_library_and_all_others_do() {
+        for (url, is_plain) in [
+            ("http://127.0.0.1:8080/hook", true),
+            ("http://[::1]/hook", true),
+            ("http://203.0.113.7/hook", true),
+            ("http://localhost:3000/", true),
+            ("http://app/", true),
+            ("http://receiver.example/", false),
+            ("https://127.0.0.1/", false),
+            ("https://receiver.example/", false),
+        ] {
+            assert_eq!(receiver(url).is_some(), is_plain, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_request_says_where_it_goes_and_how_long_it_is() {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-sequence", HeaderValue::from_static("7"));
+        for (url, line, host) in [
+            ("http://127.0.0.1:8080/a%20b?c=d#e", "POST /a%20b?c=d HTTP/1.1", "127.0.0.1:8080"),
+            ("http://[::1]:80", "POST / HTTP/1.1", "[::1]"),
+            ("http://app:81/\r\nx: y", "POST /x:%20y HTTP/1.1", "app:81"),
+        ] {
+            let head = String::from_utf8(receiver(url).unwrap().head_with(&headers, 12)).unwrap();
+            let lines: Vec<&str> = head.split("\r\n").collect();
+            let host = format!("host: {host}");
+            let agent = format!("user-agent: {USER_AGENT}");
+            let said = [line, &host, &agent, "accept: */*", "x-sequence: 7", "content-length: 12"];
+            assert_eq!(lines, [said.as_slice(), &["", ""]].concat(), "{url}");
+        }
+    }
+
+    #[test]
+    fn hosts_share_connections_and_are_forgotten_when_nobody_sends_to_them() {
+        let connections = Connections::default();
+        let [one, two] = ["http://app/1", "http://app/2"]
+            .map(|url| PlainReceiver::new(&Url::parse(url).unwrap(), &connections).unwrap());
+        assert!(Arc::ptr_eq(&one.idle, &two.idle));
+        connections.close_old();
+        assert_eq!(connections.lock().len(), 1);
+        drop((one, two));
+        connections.close_old();
+        assert!(connections.lock().is_empty());
     }
 }

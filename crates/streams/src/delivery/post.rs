@@ -47,8 +47,7 @@ pub(super) struct Post {
 
 impl Poster {
     pub fn new(guard: Guard, lookup: Arc<dyn Lookup>) -> Result<Self, String> {
-        let client =
-            client(guard.clone(), lookup.clone()).map_err(|error| format!("{error:?}"))?;
+        let client = client(guard.clone(), lookup.clone()).map_err(|error| format!("{error:?}"))?;
         let (connections, receivers) = (Connections::default(), Cache::new(RECEIVERS_MAX));
         Ok(Poster { client, connections, guard, lookup, receivers })
     }

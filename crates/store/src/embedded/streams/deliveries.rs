@@ -30,6 +30,24 @@ impl View {
         }
     }
 
+    /// Of deliveries in the order of their numbers.
+    fn add_states(&self, stream: StreamId, deliveries: &mut [Delivery]) -> Result<(), Error> {
+        let [Some(first), Some(last)] = [deliveries.first(), deliveries.last()] else {
+            return Ok(());
+        };
+        let range = keys::delivery(stream, first.seq)..=keys::delivery(stream, last.seq);
+        let mut deliveries = deliveries.iter_mut().peekable();
+        for item in self.snapshot.range(&self.tables.delivery_states, range) {
+            let (key, row) = item.into_inner()?;
+            let (_, seq) = keys::stream_and_seq(&key).ok_or(BROKEN_STATE)?;
+            while deliveries.next_if(|delivery| delivery.seq < seq).is_some() {}
+            if let Some(delivery) = deliveries.next_if(|delivery| delivery.seq == seq) {
+                delivery.state = StateRow::unpack(&row).ok_or(BROKEN_STATE)?.state;
+            }
+        }
+        Ok(())
+    }
+
     pub fn whole_delivery(&self, stream: StreamId, seq: u64) -> Result<Option<Delivery>, Error> {
         let Some(mut delivery) = self.delivery_row(stream, seq)? else { return Ok(None) };
         delivery.state = self.state_row(stream, seq)?.unwrap_or_default().state;
@@ -61,10 +79,9 @@ impl Store {
         for item in view.snapshot.range(&view.tables.deliveries, range).take(limit) {
             let (key, row) = item.into_inner()?;
             let place = keys::stream_and_seq(&key).ok_or(BROKEN_DELIVERY)?;
-            let mut delivery = unpack_delivery(place, &row).ok_or(BROKEN_DELIVERY)?;
-            delivery.state = view.state_row(stream, delivery.seq)?.unwrap_or_default().state;
-            deliveries.push(delivery);
+            deliveries.push(unpack_delivery(place, &row).ok_or(BROKEN_DELIVERY)?);
         }
+        view.add_states(stream, &mut deliveries)?;
         Ok(deliveries)
     }
 

@@ -13,6 +13,7 @@ mod definitions;
 mod deliveries;
 mod delivery_row;
 mod due;
+mod hex_runs;
 pub mod keys;
 mod lists;
 mod match_row;

@@ -1,5 +1,5 @@
-//! Bodies of webhooks as they lie on disk: JSON full of hexadecimal, packed to about a sixth. Each is written two
-//! or three times (unconfirmed, kept until it is confirmed, confirmed) and stays for days.
+//! Bodies of webhooks as they lie on disk: JSON full of hexadecimal, which becomes bytes (`hex_runs`) and is then packed, to
+//! about a quarter. Each is written two or three times (unconfirmed, kept until it is confirmed, confirmed) and stays for days.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,16 +7,20 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use zstd::bulk::{Compressor, Decompressor};
 
+use super::hex_runs::{with_runs_packed, with_runs_unpacked};
 use crate::embedded::codec::{put_varint, take_varint};
 
-/// Quick: the webhook waits for it.
-const LEVEL: i32 = 1;
+/// Quick: the webhook waits for it. With its runs packed, a body of 14 KB takes a quarter of the time of level 1 without, and as
+/// much room.
+const LEVEL: i32 = -2;
 /// Smaller ones gain nothing.
 const BYTES_MIN: usize = 256;
 /// Larger ones stay as they are, so that a damaged row cannot ask for more memory than this.
 const BYTES_MAX: usize = 256 << 20;
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
+/// What `hex_runs` made of it. Not written before format 9.
+const HEX_RUNS: u8 = 2;
 
 /// From here on a second thread is worth its start.
 const BYTES_OF_TWO_THREADS: usize = 256 << 10;
@@ -72,18 +76,25 @@ impl BodyPacker {
     }
 
     fn packed(&mut self, body: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(body.len() / 4 + 16);
-        if let Some(zstd) = self.zstd().filter(|_| (BYTES_MIN..=BYTES_MAX).contains(&body.len()))
-            && let Ok(packed) = zstd.compress(body)
-            && packed.len() < body.len()
-        {
-            out.push(ZSTD);
-            put_varint(&mut out, body.len() as u64);
-            out.extend_from_slice(&packed);
-            return out;
+        let is_worth_it = (BYTES_MIN..=BYTES_MAX).contains(&body.len());
+        let runs = is_worth_it.then(|| with_runs_packed(body)).flatten();
+        let zstd = self.zstd().filter(|_| is_worth_it);
+        let packed = zstd.and_then(|zstd| zstd.compress(runs.as_deref().unwrap_or(body)).ok());
+        let mut out = Vec::with_capacity(packed.as_ref().map_or(body.len(), Vec::len) + 16);
+        match packed.filter(|packed| packed.len() < body.len()) {
+            Some(packed) => {
+                out.push(if runs.is_some() { HEX_RUNS } else { ZSTD });
+                put_varint(&mut out, body.len() as u64);
+                if let Some(runs) = runs {
+                    put_varint(&mut out, runs.len() as u64);
+                }
+                out.extend_from_slice(&packed);
+            }
+            None => {
+                out.push(PLAIN);
+                out.extend_from_slice(body);
+            }
         }
-        out.push(PLAIN);
-        out.extend_from_slice(body);
         out
     }
 
@@ -98,7 +109,11 @@ impl BodyPacker {
 thread_local! {
     /// Made once: it is larger than most bodies.
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    /// What is unpacked on the way to a body.
+    static RUNS: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
+/// More room than this is given back after use.
+const RUNS_BYTES_KEPT: usize = 256 << 10;
 
 /// None where it is damaged.
 pub fn unpack_body(packed: &[u8]) -> Option<Bytes> {
@@ -106,20 +121,40 @@ pub fn unpack_body(packed: &[u8]) -> Option<Bytes> {
     match *kind {
         PLAIN => Some(Bytes::copy_from_slice(rest)),
         ZSTD => {
-            let bytes = usize::try_from(take_varint(&mut rest)?).ok()?;
-            if bytes > BYTES_MAX {
-                return None;
-            }
-            let body = DECOMPRESSOR.with_borrow_mut(|zstd| {
-                if zstd.is_none() {
-                    *zstd = Decompressor::new().ok();
-                }
-                zstd.as_mut()?.decompress(rest, bytes).ok()
-            })?;
-            (body.len() == bytes).then(|| body.into())
+            let bytes = take_bytes(&mut rest)?;
+            let mut body = Vec::new();
+            unpack_zstd(rest, bytes, &mut body)?;
+            Some(body.into())
+        }
+        HEX_RUNS => {
+            let (bytes, with_runs) = (take_bytes(&mut rest)?, take_bytes(&mut rest)?);
+            RUNS.with_borrow_mut(|runs| {
+                let body = unpack_zstd(rest, with_runs, runs)
+                    .and_then(|()| with_runs_unpacked(runs, bytes));
+                runs.clear();
+                runs.shrink_to(RUNS_BYTES_KEPT);
+                body.map(Bytes::from)
+            })
         }
         _ => None,
     }
+}
+
+/// A length that is believed.
+fn take_bytes(input: &mut &[u8]) -> Option<usize> {
+    usize::try_from(take_varint(input)?).ok().filter(|bytes| *bytes <= BYTES_MAX)
+}
+
+/// Into an empty `out`. None where it does not become so many bytes.
+fn unpack_zstd(packed: &[u8], bytes: usize, out: &mut Vec<u8>) -> Option<()> {
+    out.reserve_exact(bytes);
+    let found = DECOMPRESSOR.with_borrow_mut(|zstd| {
+        if zstd.is_none() {
+            *zstd = Decompressor::new().ok();
+        }
+        zstd.as_mut()?.decompress_to_buffer(packed, out).ok()
+    })?;
+    (found == bytes).then_some(())
 }
 
 #[cfg(test)]
@@ -135,6 +170,7 @@ mod tests {
         let mut packer = BodyPacker::default();
         let packed = packer.pack(&body);
         assert!(packed.len() * 6 < body.len(), "{} of {}", packed.len(), body.len());
+        assert_eq!(packed.first(), Some(&HEX_RUNS));
         assert_eq!(packer.pack(&body.clone()).as_ptr(), packed.as_ptr());
         let copy = Bytes::copy_from_slice(&body);
         assert_ne!(packer.pack(&copy).as_ptr(), packed.as_ptr());
@@ -153,6 +189,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn bodies_that_older_builds_packed_are_read() {
+        let body = br#"{"hash":"0xddf252ad1be2c89b69c2b068fc378daa"},"#.repeat(9);
+        let zstd = zstd::bulk::compress(&body, 1).unwrap();
+        let mut packed = vec![ZSTD];
+        put_varint(&mut packed, body.len() as u64);
+        packed.extend_from_slice(&zstd);
+        assert_eq!(unpack_body(&packed), Some(Bytes::from(body)));
+        assert_eq!(unpack_body(b"\0{}"), Some(Bytes::from_static(b"{}")));
+    }
+
     proptest! {
         #[test]
         fn bodies_come_back_and_bytes_of_any_kind_never_stop_the_reader(
@@ -163,11 +210,13 @@ mod tests {
             let body = Bytes::from(body.repeat(repeat));
             let packed = BodyPacker::default().pack(&body);
             prop_assert_eq!(unpack_body(&packed), Some(body.clone()));
-            if packed[0] == ZSTD {
+            if packed[0] != PLAIN {
                 prop_assert_eq!(unpack_body(&packed[..packed.len() - 1]), None);
             }
             let _ = unpack_body(&bytes);
-            let _ = unpack_body(&[&[ZSTD], bytes.as_slice()].concat());
+            for kind in [ZSTD, HEX_RUNS] {
+                let _ = unpack_body(&[&[kind], bytes.as_slice()].concat());
+            }
         }
     }
 }

@@ -49,6 +49,10 @@ fn run(open: &OpenDb, format: u32, progress: &dyn Fn(UpgradeProgress)) -> Result
         // that are in files from now on.
         from_7::run(&Upgrade { open, from: 7, rows_at_once, progress })?;
     }
+    if format < 9 {
+        // Bodies of webhooks say how they are packed. An older build would not understand new ones.
+        Upgrade { open, from: 8, rows_at_once, progress }.finish()?;
+    }
     from_5::clear_old_tables(open)
 }
 
