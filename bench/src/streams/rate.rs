@@ -14,12 +14,14 @@ use super::StreamOptions;
 use super::host::Host;
 use super::receiver::Receiver;
 use crate::ingest_rate::wait_until;
+use crate::quantile::quantile;
 use crate::say;
 
 /// As many streams as connections of the bare client: first attempts of a stream come one after another.
 const SENDERS: usize = 64;
 const BLOCKS: usize = 400;
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
+const INGEST_ROUNDS: usize = 3;
 
 /// Addresses of each stream, of 200 wallets: a busy exchange's, and a user's few.
 const ADDRESSES: [usize; 2] = [100, 4];
@@ -31,36 +33,54 @@ pub async fn deliveries(headwater: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Deliveries and POSTs a second, measured one after the other.
+struct Round {
+    /// From the node to the receiver.
+    whole: f64,
+    from_queues: f64,
+    bare: f64,
+    hashed: f64,
+}
+
 async fn deliveries_of(headwater: &Path, addresses: usize) -> Result<()> {
-    let (mut ours, mut sent, mut bare, mut hashed, mut bytes) = (0f64, 0f64, 0f64, 0f64, 0);
+    let (mut rounds, mut bytes) = (Vec::new(), 0);
     for _ in 0..ROUNDS {
         let receiver = Receiver::start().await?;
         let host = host_with_streams(headwater, "", (&receiver, addresses)).await?;
         // The node has nothing to give before all of them are made.
         host.extend(BLOCKS);
-        let (_, rate) = settled(&receiver, Instant::now()).await?;
-        ours = ours.max(rate);
+        let (_, whole) = settled(&receiver, Instant::now()).await?;
         host.stop()?;
         let receiver = Receiver::start().await?;
         let host = host_with_streams(headwater, "", (&receiver, addresses)).await?;
-        let (count, rate) = from_queues(&host, &receiver).await?;
-        sent = sent.max(rate);
+        let (count, from_queues) = from_queues(&host, &receiver).await?;
         let body = receiver.average_body().await?;
         bytes = body.len();
         host.stop()?;
-        bare = bare.max(post(&receiver, &body, count, Hashes::None).await?);
-        hashed = hashed.max(post(&receiver, &body, count, Hashes::AsDelivered).await?);
+        let bare = post(&receiver, &body, count, Hashes::None).await?;
+        let hashed = post(&receiver, &body, count, Hashes::AsDelivered).await?;
+        rounds.push(Round { whole, from_queues, bare, hashed });
     }
+    let median = |of: &dyn Fn(&Round) -> f64| {
+        let mut all: Vec<f64> = rounds.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        quantile(&all, 0.5)
+    };
+    let line = |name: &str, of: &dyn Fn(&Round) -> f64| {
+        format!(
+            "  {name:42} {:6.0}/s  {:3.0} % of bare, {:3.0} % of those with hashes",
+            median(of),
+            100.0 * median(&|round| of(round) / round.bare),
+            100.0 * median(&|round| of(round) / round.hashed)
+        )
+    };
     say(&format!(
-        "streams (c) {SENDERS} streams, {BLOCKS} blocks, bodies of {bytes} bytes, best of {ROUNDS} each\n  \
-         bare POSTs of as many bytes over {SENDERS} connections: {bare:.0}/s, with the three hashes that every delivery \
-         carries {hashed:.0}/s\n  \
-         sent from the queue, once a receiver that failed is there again: {sent:.0} deliveries/s, {:.0} % and {:.0} %\n  \
-         from the node to the receiver, all blocks at once: {ours:.0} deliveries/s, {:.0} % and {:.0} %",
-        100.0 * sent / bare,
-        100.0 * sent / hashed,
-        100.0 * ours / bare,
-        100.0 * ours / hashed
+        "streams (c) {SENDERS} streams, {BLOCKS} blocks, bodies of {bytes} bytes; medians of {ROUNDS} rounds\n\
+         {}\n{}\n{}\n{}",
+        line(&format!("bare POSTs over {SENDERS} connections"), &|round| round.bare),
+        line("with the three hashes of a delivery", &|round| round.hashed),
+        line("from the queue, the receiver is there again", &|round| round.from_queues),
+        line("from the node, all blocks at once", &|round| round.whole)
     ))
 }
 
@@ -171,7 +191,7 @@ pub async fn ingest(options: &StreamOptions<'_>) -> Result<()> {
     const MORE: usize = 1_500;
     let (mut with, mut without) = (0.0, 0.0);
     let mut delivered = 0;
-    for _ in 0..ROUNDS {
+    for _ in 0..INGEST_ROUNDS {
         for streams in [0, options.streams] {
             let receiver = Receiver::start().await?;
             let config = SimConfig { txs_per_block: 150, wallets: 20_000, ..SimConfig::seeded(5) };
@@ -193,7 +213,7 @@ pub async fn ingest(options: &StreamOptions<'_>) -> Result<()> {
     }
     say(&format!(
         "streams (f) ingest of {MORE} blocks of 150 transactions: {with:.0} blocks/s with {} streams matching ({delivered} deliveries), \
-         {without:.0} without: {:.0} %, best of {ROUNDS} each",
+         {without:.0} without: {:.0} %, best of {INGEST_ROUNDS} each",
         options.streams,
         100.0 * with / without
     ))

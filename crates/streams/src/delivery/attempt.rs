@@ -130,7 +130,7 @@ impl Shared {
         attempt: &Attempt<'_>,
     ) -> Option<Result<(TargetInfo, Arc<Receiver>, Place), (TargetInfo, String)>> {
         let stream = attempt.delivery.stream;
-        let mut target = self.sendable(stream, attempt.reason)?;
+        let mut target = self.sendable(stream, attempt.reason).filter(|_| !self.is_stopping())?;
         loop {
             let receiver = match self.poster.check(&target.webhook_url) {
                 Ok(receiver) => receiver,

@@ -23,7 +23,7 @@ use super::schedule::Outcome;
 use super::shared::{Lane, Shared, lock};
 use super::to_lanes::ToLanes;
 use super::writer::AttemptWriter;
-use super::{claims, first_attempts, queue_metrics, retries};
+use super::{claims, first_attempts, post, queue_metrics, retries};
 use crate::clock::now_ms;
 use crate::payload::test_body;
 use crate::signature::Secrets;
@@ -85,10 +85,7 @@ impl Deliverer {
         claims::start(&shared);
         tokio::spawn(retries::keep(shared.clone()));
         tokio::spawn(queue_metrics::keep(shared.clone()));
-        tokio::spawn({
-            let shared = shared.clone();
-            async move { shared.unless_stopping(shared.poster.close_idle()).await }
-        });
+        tokio::spawn(post::keep_closing_idle(shared.clone()));
         let to_lanes = ToLanes::start(shared.clone());
         Ok(Arc::new(Deliverer { shared, to_lanes }))
     }

@@ -17,13 +17,16 @@ pub(super) struct HandOver {
     kib: Arc<Semaphore>,
 }
 
+/// Of a body in memory; given back with it.
+pub(super) type Room = OwnedSemaphorePermit;
+
 pub(super) struct HandedOver {
     pub delivery: Delivery,
     pub body: Bytes,
     /// Deliveries of its stream that wait, this one included.
     pub waiting: u64,
     pub signed: Option<Signed>,
-    _room: OwnedSemaphorePermit,
+    _room: Room,
 }
 
 /// A delivery that was stored a moment ago.
@@ -42,18 +45,23 @@ impl Default for HandOver {
 
 impl HandOver {
     pub fn take(&self, queued: QueuedDelivery) -> Stored {
-        let (stream, seq) = (queued.delivery.stream, queued.delivery.seq);
-        Stored { stream, seq, handed_over: self.room_for(queued).ok() }
+        let QueuedDelivery { delivery, body, waiting, .. } = queued;
+        let (stream, seq) = (delivery.stream, delivery.seq);
+        let room = self.room_for(&body);
+        let handed_over = room.map(|room| HandedOver::new(delivery, body, waiting, room));
+        Stored { stream, seq, handed_over }
     }
 
-    /// The delivery itself where there is no room.
-    pub fn room_for(&self, queued: QueuedDelivery) -> Result<HandedOver, Delivery> {
-        let QueuedDelivery { delivery, body, waiting, .. } = queued;
-        let kib = u32::try_from(body.len().div_ceil(1024)).ok().map(|kib| kib.max(1));
-        match kib.and_then(|kib| self.kib.clone().try_acquire_many_owned(kib).ok()) {
-            Some(room) => Ok(HandedOver { delivery, body, waiting, signed: None, _room: room }),
-            None => Err(delivery),
-        }
+    /// None where there is no more.
+    pub fn room_for(&self, body: &Bytes) -> Option<Room> {
+        let kib = u32::try_from(body.len().div_ceil(1024)).ok()?.max(1);
+        self.kib.clone().try_acquire_many_owned(kib).ok()
+    }
+}
+
+impl HandedOver {
+    pub fn new(delivery: Delivery, body: Bytes, waiting: u64, room: Room) -> Self {
+        HandedOver { delivery, body, waiting, signed: None, _room: room }
     }
 }
 

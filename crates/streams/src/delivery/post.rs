@@ -1,5 +1,6 @@
 //! One POST to a receiver, and how it ended.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -11,8 +12,10 @@ use tokio::time::Instant;
 
 use super::plain_post::{Connections, NotSent, PlainReceiver, Ways};
 use super::schedule::Outcome;
+use super::shared::Shared;
 use crate::target::{Guard, IDLE, Lookup, client};
 
+const CLOSING: &str = "closing of idle webhook connections";
 /// A connection can be used again only after the answer was read. Who says more than this, or says it slowly,
 /// gets a new connection.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
@@ -103,13 +106,18 @@ impl Poster {
             }
         }
     }
+}
 
-    /// Connections that nobody needed for a while are closed, until it is dropped.
-    pub async fn close_idle(&self) {
-        loop {
-            tokio::time::sleep(IDLE).await;
-            self.connections.close_old();
-        }
+/// Closes connections that nobody needed for a while.
+pub(super) async fn keep_closing_idle(shared: Arc<Shared>) {
+    let kept = shared.tasks.keep_running(CLOSING, || shared.is_stopping(), || close_idle(&shared));
+    shared.unless_stopping(kept).await;
+}
+
+async fn close_idle(shared: &Shared) -> Result<Infallible, Infallible> {
+    loop {
+        tokio::time::sleep(IDLE).await;
+        shared.poster.connections.close_old();
     }
 }
 

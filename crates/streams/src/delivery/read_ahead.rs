@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use store::{Delivery, QueuedDelivery, StreamId};
+use store::{Delivery, StreamId};
 
 use super::handed_over::HandedOver;
 use super::shared::Shared;
@@ -44,16 +44,11 @@ pub(super) async fn read_page(
     for (sent, delivery) in (0..).zip(deliveries) {
         let waiting = queue.waiting.saturating_sub(sent);
         while bodies.next_if(|(seq, _)| *seq < delivery.seq).is_some() {}
-        let body = bodies.next_if(|(seq, _)| *seq == delivery.seq);
-        page.push(match body {
+        let body = bodies.next_if(|(seq, _)| *seq == delivery.seq).map(|(_, body)| body);
+        let ready = body.and_then(|body| Some((shared.read_ahead.room_for(&body)?, body)));
+        page.push(match ready {
+            Some((room, body)) => ToSend::Ready(HandedOver::new(delivery, body, waiting, room)),
             None => ToSend::Stored(delivery, waiting),
-            Some((_, body)) => {
-                let queued = QueuedDelivery { delivery, body, waiting, waiting_bytes: 0 };
-                match shared.read_ahead.room_for(queued) {
-                    Ok(handed) => ToSend::Ready(handed),
-                    Err(delivery) => ToSend::Stored(delivery, waiting),
-                }
-            }
         });
     }
     let ready = page.iter_mut().filter_map(|it| match it {
