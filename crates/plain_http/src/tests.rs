@@ -147,7 +147,7 @@ async fn what_is_too_large_is_refused_before_it_comes() {
         let Err(Unread::TooLarge(Over(bytes))) = connection.receive(&mut AtMost(1000)).await else {
             panic!("{text}: taken")
         };
-        assert_eq!(bytes, 1001);
+        assert!(bytes > 1000, "{text}: {bytes}");
     }
     let endless = format!("HTTP/1.1 200 OK\r\n{}", "x-more: of it\r\n".repeat(10_000));
     assert!(matches!(replied(&[endless.as_bytes()], true).await.0, Err(Unread::Broken(_))));

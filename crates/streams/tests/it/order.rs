@@ -95,7 +95,7 @@ async fn bodies_of_every_size_that_waited_are_sent_in_order() {
     let receiver = Receiver::healthy().await;
     let (world, stream) = World::with_stream(&receiver, 0).await;
     // Some that are signed side by side, some too large for that, some too large to be read with others.
-    let sizes = [0, 10, 300 << 10, 700 << 10, 700 << 10, 9, 2 << 20, 8, 7, 0, 1 << 20, 5];
+    let sizes = [0, 10, 300 << 10, 700 << 10, 700 << 10, 9, 3 << 19, 8, 7, 0, 1 << 20, 5];
     for _ in 0..4 {
         world.deliver_padded(stream, &sizes).await;
     }
