@@ -18,7 +18,7 @@ pub(super) struct HandOver {
 }
 
 /// Of a body in memory; given back with it.
-pub(super) type Room = OwnedSemaphorePermit;
+pub(super) type BodyRoom = OwnedSemaphorePermit;
 
 pub(super) struct HandedOver {
     pub delivery: Delivery,
@@ -26,7 +26,7 @@ pub(super) struct HandedOver {
     /// Deliveries of its stream that wait, this one included.
     pub waiting: u64,
     pub signed: Option<Signed>,
-    _room: Room,
+    _room: BodyRoom,
 }
 
 /// A delivery that was stored a moment ago.
@@ -53,14 +53,14 @@ impl HandOver {
     }
 
     /// None where there is no more.
-    pub fn room_for(&self, body: &Bytes) -> Option<Room> {
+    pub fn room_for(&self, body: &Bytes) -> Option<BodyRoom> {
         let kib = u32::try_from(body.len().div_ceil(1024)).ok()?.max(1);
         self.kib.clone().try_acquire_many_owned(kib).ok()
     }
 }
 
 impl HandedOver {
-    pub fn new(delivery: Delivery, body: Bytes, waiting: u64, room: Room) -> Self {
+    pub fn new(delivery: Delivery, body: Bytes, waiting: u64, room: BodyRoom) -> Self {
         HandedOver { delivery, body, waiting, signed: None, _room: room }
     }
 }

@@ -33,7 +33,7 @@ pub(super) enum NotSent {
 
 /// Who says which addresses may be talked to.
 #[derive(Clone, Copy)]
-pub(super) struct Ways<'a> {
+pub(super) struct Resolver<'a> {
     pub guard: &'a Guard,
     pub lookup: &'a dyn Lookup,
 }
@@ -66,10 +66,10 @@ impl PlainReceiver {
         &self,
         headers: &HeaderMap,
         body: &[u8],
-        ways: Ways<'_>,
+        resolver: Resolver<'_>,
     ) -> Result<(Connection, ReplyHead), NotSent> {
         let head = self.head_with(headers, body.len());
-        let mut connection = self.sent(&head, body, ways).await?;
+        let mut connection = self.sent(&head, body, resolver).await?;
         match connection.receive_head().await {
             Ok(reply) => Ok((connection, reply)),
             Err(error) => Err(NotSent::Interrupted(error.to_string())),
@@ -77,7 +77,12 @@ impl PlainReceiver {
     }
 
     /// By a connection that is there, or by a new one. One that the receiver closed meanwhile is found out by using it.
-    async fn sent(&self, head: &[u8], body: &[u8], ways: Ways<'_>) -> Result<Connection, NotSent> {
+    async fn sent(
+        &self,
+        head: &[u8],
+        body: &[u8],
+        resolver: Resolver<'_>,
+    ) -> Result<Connection, NotSent> {
         while let Some(mut connection) = self.idle.take(Instant::now()) {
             match connection.send(head, body).await {
                 Written::All => return Ok(connection),
@@ -85,7 +90,7 @@ impl PlainReceiver {
                 Written::Some(error) => return Err(NotSent::Interrupted(error.to_string())),
             }
         }
-        let mut connection = Box::pin(self.connect(ways)).await.map_err(NotSent::Connect)?;
+        let mut connection = Box::pin(self.connect(resolver)).await.map_err(NotSent::Connect)?;
         match connection.send(head, body).await {
             Written::All => Ok(connection),
             Written::Nothing(error) | Written::Some(error) => {
@@ -95,13 +100,13 @@ impl PlainReceiver {
     }
 
     /// To an address that was checked just now: nothing can change between the check and the connection.
-    async fn connect(&self, ways: Ways<'_>) -> Result<Connection, String> {
+    async fn connect(&self, resolver: Resolver<'_>) -> Result<Connection, String> {
         let addresses = match &self.host {
             Host::Address(address) => vec![*address],
-            Host::Name(name) => ways.lookup.lookup(name).await.map_err(|e| e.to_string())?,
+            Host::Name(name) => resolver.lookup.lookup(name).await.map_err(|e| e.to_string())?,
         };
         let mut failed = String::new();
-        for address in ways.guard.open_addresses(addresses)? {
+        for address in resolver.guard.open_addresses(addresses)? {
             match TcpStream::connect((address, self.port)).await {
                 Ok(stream) => {
                     let _ = stream.set_nodelay(true);

@@ -10,7 +10,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Response, Url};
 use tokio::time::Instant;
 
-use super::plain_post::{Connections, NotSent, PlainReceiver, Ways};
+use super::plain_post::{Connections, NotSent, PlainReceiver, Resolver};
 use super::schedule::Outcome;
 use super::shared::Shared;
 use crate::target::{Guard, IDLE, Lookup, client};
@@ -77,8 +77,8 @@ impl Poster {
     }
 
     async fn post_plain(&self, plain: &PlainReceiver, post: &Post, deadline: Instant) -> Outcome {
-        let ways = Ways { guard: &self.guard, lookup: &*self.lookup };
-        let sending = plain.send(&post.headers, &post.body, ways);
+        let resolver = Resolver { guard: &self.guard, lookup: &*self.lookup };
+        let sending = plain.send(&post.headers, &post.body, resolver);
         let (connection, reply) = match tokio::time::timeout_at(deadline, sending).await {
             Err(_) => return Outcome::failed(no_answer(post.timeout)),
             Ok(Err(NotSent::Connect(cause))) => return Outcome::failed(not_connected(&cause)),
