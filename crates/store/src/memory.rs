@@ -14,6 +14,8 @@ pub struct Memory {
     pub index_cache: u64,
     /// Unpacked bodies of blocks.
     pub bodies_cache: u64,
+    /// Transactions that pages read.
+    pub txs_cache: u64,
     /// Index rows that are written into a file at once. Three times as much can be in memory: while these are
     /// written, a commit waits only for the third part.
     pub run: u64,
@@ -29,6 +31,7 @@ impl Memory {
             tables_cache: parts(5),
             index_cache: parts(4),
             bodies_cache: parts(3),
+            txs_cache: parts(1),
             run: parts(4),
             memtable: parts(1).max(MEMTABLE_BYTES_MIN),
         }
@@ -52,7 +55,8 @@ mod tests {
     fn the_shares_are_within_the_budget_with_an_eighth_left_for_the_log_and_for_blocks_under_way() {
         for bytes in [64 << 20, 512 << 20, 8 << 30] {
             let memory = Memory::of(bytes);
-            let caches = memory.tables_cache + memory.index_cache + memory.bodies_cache;
+            let bodies = memory.bodies_cache + memory.txs_cache;
+            let caches = memory.tables_cache + memory.index_cache + bodies;
             let all = caches + 3 * memory.run;
             assert!(all <= bytes - bytes / 8, "{bytes}: {memory:?}");
         }

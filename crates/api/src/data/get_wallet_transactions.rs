@@ -79,8 +79,8 @@ impl<'a> WalletRequest<'a> {
                 let q = self.query(resolved.blocks);
                 let page = view.wallet_page(&q).await?;
                 let body = self.write((&view, known), &q, &page).await?;
-                let is_untraced = |tx: &StoredTx| !tx.block.has_traces;
-                let traces_missing = q.with_internal && page.txs.iter().any(is_untraced);
+                let traces_missing =
+                    q.with_internal && page.txs.iter().any(|tx| !tx.block.has_traces);
                 let receipts_missing = page.txs.iter().any(|tx| tx.receipt.is_none());
                 let response = DataResponse::ok(body, coverage, resolved.reach);
                 DataResponse { traces_missing, receipts_missing, ..response }
@@ -110,7 +110,8 @@ impl<'a> WalletRequest<'a> {
         q: &WalletQuery,
         page: &WalletPage,
     ) -> Result<Vec<u8>, ApiError> {
-        let mut body = Vec::with_capacity(256 + page.txs.iter().map(row_bytes).sum::<usize>());
+        let mut body =
+            Vec::with_capacity(256 + page.txs.iter().map(|tx| row_bytes(tx)).sum::<usize>());
         let last = page.txs.last().filter(|_| page.more);
         let position = last.map(|tx| Position { block: tx.block.number, index: tx.index, sub: 0 });
         let next = position.map(|position| self.paging.next(self.app, position));

@@ -1,5 +1,7 @@
 //! Names of the addresses on a page: the operator's, else those of tokens that are known.
 
+use std::sync::Arc;
+
 use alloy_primitives::Address;
 use alloy_primitives::map::{AddressHashMap, AddressHashSet};
 use model::chain::Chain;
@@ -20,7 +22,7 @@ impl<'a> PageLabels<'a> {
         app: &'a App,
         (view, known): (&View, KnownTokens),
         chain: &Chain,
-        txs: &[StoredTx],
+        txs: &[Arc<StoredTx>],
     ) -> Result<PageLabels<'a>, store::Error> {
         let operator = &app.parts.labels;
         let is_labelled = |it: &Address| operator.get(it).is_some_and(|it| it.label.is_some());

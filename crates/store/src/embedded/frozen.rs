@@ -72,7 +72,7 @@ impl Frozen {
         let tables =
             Arc::new(Tables::open((&db, &folder.0), store.inner.options.memory().memtable)?);
         let dictionaries = (&Snapshot::of(&db), &tables.dictionaries);
-        let bodies = Arc::new(Bodies::open(&folder.0, dictionaries, CACHE_BYTES)?);
+        let bodies = Arc::new(Bodies::open(&folder.0, dictionaries, (CACHE_BYTES, 0))?);
         let runs = runs_again(&View::without_runs(&db, (&tables, &bodies))?)?;
         let files = IndexFiles::open(&folder.0, (&Snapshot::of(&db), &tables), CACHE_BYTES)?;
         let runs = PendingRuns::new(runs);

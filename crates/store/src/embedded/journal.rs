@@ -38,7 +38,16 @@ impl View {
     /// A row of its own: nearly every question wants it, and finding the end of the journal costs more
     /// than a look.
     pub fn version(&self, chain: ChainId) -> Result<Version, Error> {
-        read_version(self.snapshot.get(&self.tables.meta, keys::version(chain))?.as_deref())
+        if let Some((known, version)) = self.version.get()
+            && *known == chain
+        {
+            return Ok(*version);
+        }
+        let row = self.snapshot.get(&self.tables.meta, keys::version(chain))?;
+        let version = read_version(row.as_deref())?;
+        // Most views are of one chain, and are asked more than once.
+        let _ = self.version.set((chain, version));
+        Ok(version)
     }
 }
 

@@ -47,6 +47,7 @@ mod suspects;
 mod tables;
 mod tokens;
 mod told_pools;
+mod tx_cache;
 mod upgrade;
 mod upkeep_thread;
 mod versions;

@@ -139,7 +139,8 @@ impl OpenDb {
         let tables = Arc::new(Tables::open(place, memory.memtable)?);
         let snapshot = Snapshot::of(&db);
         let dictionaries = (&snapshot, &tables.dictionaries);
-        let bodies = Bodies::open(path, dictionaries, memory.bodies_cache)?;
+        let caches = (memory.bodies_cache, memory.txs_cache);
+        let bodies = Bodies::open(path, dictionaries, caches)?;
         let bodies = Arc::new(bodies);
         let segments = (&snapshot, &tables.segments);
         let segments = Segments::open(bodies.clone(), segments, options.segment_bytes)?;

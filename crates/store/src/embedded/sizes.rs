@@ -36,6 +36,7 @@ impl Store {
             of("tables_cache", open.db.cache_size(), memory.tables_cache),
             of("index_cache", open.files.cached_bytes(), memory.index_cache),
             of("bodies_cache", open.bodies.cached_bytes(), memory.bodies_cache),
+            of("transactions_cache", open.bodies.txs.cached_bytes(), memory.txs_cache),
             of("index_runs", open.runs.now().bytes(), WAITING_FOLDS_MAX * memory.run),
             of("write_buffers", open.db.write_buffer_size(), log_bytes_max),
         ]

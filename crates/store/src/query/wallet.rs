@@ -1,5 +1,7 @@
 //! What can be asked about a wallet.
 
+use std::sync::Arc;
+
 use alloy_primitives::Address;
 use model::chain::ChainId;
 
@@ -24,7 +26,7 @@ pub struct WalletQuery {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WalletPage {
-    pub txs: Vec<StoredTx>,
+    pub txs: Vec<Arc<StoredTx>>,
     /// Whether anything follows.
     pub more: bool,
 }

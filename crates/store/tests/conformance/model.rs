@@ -4,6 +4,7 @@
 //! Must not know: how any engine keeps its rows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256, keccak256};
 use model::facts::{Facts, Pool, PoolId};
@@ -267,7 +268,8 @@ impl Model {
             None => true,
         };
         let left: Vec<Place> = all.into_iter().filter(is_left).collect();
-        let txs = left.iter().take(q.limit).map(|place| self.stored_tx(*place, q.with_internal));
+        let tx = |place: &Place| Arc::new(self.stored_tx(*place, q.with_internal));
+        let txs = left.iter().take(q.limit).map(tx);
         WalletPage { txs: txs.collect(), more: left.len() > q.limit }
     }
 

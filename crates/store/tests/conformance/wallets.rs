@@ -36,7 +36,7 @@ async fn pages(view: &View, question: &WalletQuery) -> Vec<Place> {
         let page = view.wallet_page(&question).await.unwrap();
         assert!(page.txs.len() <= question.limit);
         assert!(page.txs.iter().all(|tx| tx.frames.is_some() == question.with_internal));
-        places.extend(page.txs.iter().map(place));
+        places.extend(page.txs.iter().map(|tx| place(tx)));
         if !page.more {
             return places;
         }

@@ -11,7 +11,7 @@ mod tx_by_hash;
 mod untraced;
 mod wallet;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use block::BlockParts;
 
@@ -32,6 +32,7 @@ use super::wallet_changes::WalletChanges;
 use crate::Error;
 use crate::block::BlockSummary;
 use crate::coverage::Coverage;
+use crate::journal::Version;
 
 const BROKEN_HEADER: Error = Error::Broken { what: "header" };
 
@@ -41,6 +42,8 @@ pub struct View {
     pub tables: Arc<Tables>,
     pub bodies: Arc<Bodies>,
     pub wallet_changes: Arc<WalletChanges>,
+    /// Of the chain that was asked for first.
+    pub version: OnceLock<(ChainId, Version)>,
     /// Keeps the files that the snapshot leads to.
     _reading: Arc<()>,
 }
@@ -75,6 +78,7 @@ impl View {
             tables: tables.clone(),
             bodies: bodies.clone(),
             wallet_changes,
+            version: OnceLock::new(),
             _reading: reading,
         })
     }

@@ -1,5 +1,5 @@
-//! The rows of a page, which lie in as many blocks. Where a processor is idle a second thread reads some of them, so that
-//! whoever waits for the page waits half as long.
+//! The rows of a page, which lie in as many blocks. Those of a page before are still in memory. Where a processor is idle a
+//! second thread reads some of the others, so that whoever waits for the page waits half as long.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,6 +61,33 @@ struct ReadRows {
 impl View {
     /// Transactions with their receipts, and with the frames below their roots if they are wanted.
     pub fn page_rows(
+        &self,
+        chain: ChainId,
+        places: Vec<Place>,
+        with_internal: bool,
+    ) -> Result<Vec<Arc<StoredTx>>, Error> {
+        if with_internal {
+            let read = self.read_rows(chain, places, true)?;
+            return Ok(read.into_iter().map(Arc::new).collect());
+        }
+        let cache = &self.bodies.txs;
+        let rewritten_seq = cache.rewritten_seq(chain, self.version(chain)?.seq);
+        let cached = |place: &Place| cache.get((chain, *place), rewritten_seq);
+        let known: Vec<_> = places.iter().map(cached).collect();
+        let unknown = places.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let unknown = unknown.map(|(place, _)| *place).collect();
+        let mut read = self.read_rows(chain, unknown, false)?.into_iter();
+        let row = |(place, known): (Place, Option<Arc<StoredTx>>)| {
+            known.or_else(|| {
+                let tx = Arc::new(read.next()?);
+                cache.insert((chain, place), tx.clone(), rewritten_seq);
+                Some(tx)
+            })
+        };
+        places.into_iter().zip(known).map(row).collect::<Option<_>>().ok_or(BROKEN)
+    }
+
+    fn read_rows(
         &self,
         chain: ChainId,
         places: Vec<Place>,

@@ -74,3 +74,32 @@ fn a_row_that_is_not_there_is_an_error_wherever_it_stands() {
         assert!(view.read_page(&page_of(&with_hole), true).is_err(), "{at}");
     }
 }
+
+#[test]
+fn a_page_that_was_read_is_in_memory_until_blocks_are_taken_out_and_older_views_keep_theirs() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, places) = store(&dir);
+    let page =
+        |view: &View, places: &[Place]| view.page_rows(CHAIN, places.to_vec(), false).unwrap();
+    let is_same = |a: &[Arc<StoredTx>], b: &[Arc<StoredTx>]| {
+        assert_eq!(a, b);
+        a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b))
+    };
+    let before = store.view().unwrap();
+    let read = page(&before, &places);
+    let expected: Vec<_> = one_by_one(&before, &places).into_iter().map(Arc::new).collect();
+    assert_eq!(read, expected);
+    assert!(is_same(&page(&before, &places), &read));
+    assert!(is_same(&page(&store.view().unwrap(), &places[7..20]), &read[7..20]));
+    let change = ChangeOf { origin: Origin::Head, revert: vec![BLOCKS], ..ChangeOf::default() };
+    store.commit(CHAIN, change).unwrap();
+    let after = store.view().unwrap();
+    let left = places.iter().position(|(number, _)| *number < BLOCKS).unwrap();
+    let again = page(&after, &places[left..]);
+    assert!(!is_same(&again, &read[left..]), "they are read again");
+    assert!(is_same(&page(&store.view().unwrap(), &places[left..]), &again));
+    assert!(after.page_rows(CHAIN, places.clone(), false).is_err(), "a block is gone");
+    assert_eq!(page(&before, &places), expected, "as it was when the view was taken");
+    let internal = after.page_rows(CHAIN, places[left..].to_vec(), true).unwrap();
+    assert!(internal.iter().all(|tx| tx.frames.is_some()));
+}

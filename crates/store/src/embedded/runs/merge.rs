@@ -1,6 +1,7 @@
 //! Two sources of rows in the order of their keys, from both ends. Of rows that both have, one is given.
 
 use std::cmp::Ordering;
+use std::iter::Fuse;
 
 use crate::Error;
 use crate::embedded::engine::Slice;
@@ -14,14 +15,15 @@ pub struct Merged<A, B> {
 
 /// Rows, with those that were taken and are not given yet.
 struct Peeked<I> {
-    rows: I,
+    /// One that has ended is not asked again with every row of the other.
+    rows: Fuse<I>,
     first: Option<Row>,
     last: Option<Row>,
 }
 
 impl<I: DoubleEndedIterator<Item = Row>> Peeked<I> {
     fn new(rows: I) -> Self {
-        Peeked { rows, first: None, last: None }
+        Peeked { rows: rows.fuse(), first: None, last: None }
     }
 
     fn take_first(&mut self) -> Option<Row> {

@@ -1,5 +1,5 @@
-//! What is needed to read bodies, for as many readers as there are: files, dictionaries, and frames that
-//! were unpacked lately.
+//! What is needed to read bodies, for as many readers as there are: files, dictionaries, and what was read of them
+//! lately: unpacked frames, and transactions of pages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,6 +16,7 @@ use super::frame_kind::FrameKind;
 use super::samples::Samples;
 use crate::Error;
 use crate::embedded::engine::{Snapshot, Table};
+use crate::embedded::tx_cache::TxCache;
 
 /// A frame is about so large, unpacked.
 const FRAME_BYTES_GUESS: u64 = 10 << 10;
@@ -26,6 +27,7 @@ pub struct Bodies {
     dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
     /// By segment and offset.
     pub frames: Cache<(u64, u64), Bytes, FrameWeight>,
+    pub txs: TxCache,
     /// Held by all views that were taken since a segment was last removed.
     readers: Mutex<Arc<()>>,
 }
@@ -43,11 +45,11 @@ impl Weighter<(u64, u64), Bytes> for FrameWeight {
 }
 
 impl Bodies {
-    /// `data` is the data folder, or one that has links to its files.
+    /// `data` is the data folder, or one that has links to its files. With bytes for unpacked frames, and for transactions.
     pub fn open(
         data: &Path,
         (snapshot, dictionaries): (&Snapshot, &Table),
-        cache_bytes: u64,
+        (frames_bytes, txs_bytes): (u64, u64),
     ) -> Result<Self, Error> {
         let mut known = BTreeMap::new();
         for item in snapshot.iter(dictionaries) {
@@ -57,12 +59,13 @@ impl Bodies {
             let dictionary = dictionary.ok_or(Error::Broken { what: "dictionary" })?;
             known.insert(dictionary.id, Arc::new(dictionary));
         }
-        let items = usize::try_from(cache_bytes / FRAME_BYTES_GUESS).unwrap_or(1).max(16);
+        let items = usize::try_from(frames_bytes / FRAME_BYTES_GUESS).unwrap_or(1).max(16);
         Ok(Bodies {
             files: SegmentFiles::new(data),
             samples: Samples::default(),
             dictionaries: RwLock::new(known),
-            frames: Cache::with_weighter(items, cache_bytes, FrameWeight),
+            frames: Cache::with_weighter(items, frames_bytes, FrameWeight),
+            txs: TxCache::new(txs_bytes),
             readers: Mutex::default(),
         })
     }

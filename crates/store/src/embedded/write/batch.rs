@@ -55,6 +55,8 @@ pub struct Batch<'a> {
     segments: SegmentChange,
     /// Set by a removal: a key may then be written again, and only the last of the two counts.
     pub(super) removes: bool,
+    /// Blocks are changed or removed.
+    rewrites: bool,
     pub(super) wallets: Vec<WalletRow>,
     changed: ChangedPlaces,
     /// Index rows that are not written one by one.
@@ -93,6 +95,7 @@ impl<'a> Batch<'a> {
             ops: Vec::new(),
             segments,
             removes: false,
+            rewrites: false,
             wallets: Vec::new(),
             changed: ChangedPlaces::default(),
             run: RunBuilder::default(),
@@ -194,7 +197,7 @@ impl<'a> Batch<'a> {
     }
 
     pub(super) fn drop_block(&mut self, block: PackedBlock, view: &View) -> Result<(), Error> {
-        self.removes = true;
+        (self.removes, self.rewrites) = (true, true);
         let (chain, number) = (self.chain, block.head.number);
         let is_in_file = self.open.files.now().has_block(chain, number);
         if is_in_file {
@@ -358,6 +361,9 @@ impl<'a> Batch<'a> {
         let (chain, seq, newest) = (self.chain, self.seq, self.coverage.newest());
         let at = Some(ChainAt { chain, seq, newest });
         self.open.wallet_changes.note(chain, &self.changed, seq);
+        if self.rewrites {
+            self.open.bodies.txs.note_rewrite(chain, seq);
+        }
         let run = std::mem::take(&mut self.run);
         // Before the write: no snapshot may show a commit whose rows are missing.
         let has_run = !run.is_empty();

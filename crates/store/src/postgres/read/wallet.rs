@@ -1,5 +1,7 @@
 //! The transactions of a wallet: a page of them, and how many there are.
 
+use std::sync::Arc;
+
 use super::View;
 use crate::Error;
 use crate::embedded::buckets::pieces;
@@ -63,7 +65,7 @@ impl View {
                 tx.frames = Some(frames.remove(place).unwrap_or_default());
             }
         }
-        Ok(WalletPage { txs, more })
+        Ok(WalletPage { txs: txs.into_iter().map(Arc::new).collect(), more })
     }
 
     async fn wallet_places(&self, q: &WalletQuery) -> Result<(Vec<Place>, bool), Error> {
