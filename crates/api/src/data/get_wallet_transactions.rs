@@ -122,7 +122,8 @@ impl<'a> WalletRequest<'a> {
             Profile::Live => None,
         };
         let chain = &self.served.chain;
-        let labels = PageLabels::read(self.app, (view, known), chain, &page.txs).await?;
+        let of = (&**chain, self.params.address);
+        let labels = PageLabels::read(self.app, (view, known), of, &page.txs).await?;
         let mut envelope = Row::begin(&mut body, self.profile);
         if let Some(total) = total {
             envelope.digits("total", U256::from(total));

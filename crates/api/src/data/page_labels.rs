@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use alloy_primitives::map::{AddressHashMap, AddressHashSet};
+use alloy_primitives::map::AddressHashMap;
 use model::chain::Chain;
 use store::{StoredTx, View};
 
@@ -18,25 +18,40 @@ pub struct PageLabels<'a> {
 }
 
 impl<'a> PageLabels<'a> {
+    /// `wallet` stands in nearly every row: it is looked for once.
     pub async fn read(
         app: &'a App,
         (view, known): (&View, KnownTokens),
-        chain: &Chain,
+        (chain, wallet): (&Chain, Address),
         txs: &[Arc<StoredTx>],
     ) -> Result<PageLabels<'a>, store::Error> {
-        let operator = &app.parts.labels;
-        let is_labelled = |it: &Address| operator.get(it).is_some_and(|it| it.label.is_some());
-        let all = txs.iter().flat_map(|tx| [tx.tx.from, tx.tx.to]).flatten();
-        let mut unlabelled = AddressHashSet::default();
-        unlabelled.reserve(txs.len());
-        unlabelled.extend(all.filter(|it| !is_labelled(it)));
-        let mut tokens = AddressHashMap::default();
-        for address in unlabelled {
-            if let Some(label) = app.tokens.label(view, chain, address, known).await? {
-                tokens.insert(address, label);
+        let mut labels = PageLabels { operator: &app.parts.labels, tokens: Default::default() };
+        let mut last = None;
+        for tx in txs {
+            for address in [tx.tx.from, tx.tx.to].into_iter().flatten() {
+                if address == wallet || last.replace(address) == Some(address) {
+                    continue;
+                }
+                labels.add(app, (view, known), (chain, address)).await?;
             }
         }
-        Ok(PageLabels { operator, tokens })
+        labels.add(app, (view, known), (chain, wallet)).await?;
+        Ok(labels)
+    }
+
+    async fn add(
+        &mut self,
+        app: &App,
+        (view, known): (&View, KnownTokens),
+        (chain, address): (&Chain, Address),
+    ) -> Result<(), store::Error> {
+        if self.label(&address).is_some() {
+            return Ok(());
+        }
+        if let Some(label) = app.tokens.label(view, chain, address, known).await? {
+            self.tokens.insert(address, label);
+        }
+        Ok(())
     }
 
     pub fn of_operator(&self, address: &Address) -> Option<&Label> {
