@@ -9,7 +9,7 @@ use alloy_primitives::{B256, Keccak256};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use model::hash_lanes::{has_sha256_instructions, keccak_all_with, sha256_all};
-use ring::digest::{SHA256, digest};
+use ring::digest::{self, SHA256};
 use ring::hmac::{Context, HMAC_SHA256, Key};
 
 const KEY_PREFIX: &str = "whsec_";
@@ -100,14 +100,17 @@ pub fn sign_all(all: &[ToSign<'_>], timestamp_s: u64) -> Vec<(String, String)> {
 /// Side by side. HMAC: a hash of the key and the message, then one of the key and that hash.
 fn standard_signatures(all: &[ToSign<'_>], timestamp_s: u64) -> Vec<String> {
     let keys: Vec<[u8; HMAC_BLOCK]> = all.iter().map(|it| hmac_key(it.secret)).collect();
-    let inner = all.iter().zip(&keys).map(|(it, key)| {
+    let heads = all.iter().zip(&keys).map(|(it, key)| {
         let head = format!("{}.{timestamp_s}.", it.id);
-        [&key.map(|byte| byte ^ 0x36), head.as_bytes(), it.body].concat()
+        [&key.map(|byte| byte ^ 0x36), head.as_bytes()].concat()
     });
-    let inner = sha256_all(&inner.collect::<Vec<_>>(), sha256);
-    let outer = inner.iter().zip(&keys);
-    let outer = outer.map(|(hash, key)| [&key.map(|byte| byte ^ 0x5c), hash.as_slice()].concat());
-    let standard = sha256_all(&outer.collect::<Vec<_>>(), sha256);
+    let heads: Vec<Vec<u8>> = heads.collect();
+    let inner: Vec<_> =
+        heads.iter().zip(all).map(|(head, it)| (head.as_slice(), it.body)).collect();
+    let inner = sha256_all(&inner, sha256);
+    let keys: Vec<_> = keys.iter().map(|key| key.map(|byte| byte ^ 0x5c)).collect();
+    let outer: Vec<_> = keys.iter().zip(&inner).map(|(key, it)| (&key[..], &it[..])).collect();
+    let standard = sha256_all(&outer, sha256);
     standard.into_iter().map(|hash| format!("v1,{}", BASE64.encode(hash))).collect()
 }
 
@@ -118,7 +121,7 @@ fn hmac_key(secret: &str) -> [u8; HMAC_BLOCK] {
     let bytes = if secret.len() <= HMAC_BLOCK {
         secret.as_bytes()
     } else {
-        hashed = sha256(secret.as_bytes());
+        hashed = sha256(secret.as_bytes(), &[]);
         hashed.as_slice()
     };
     let mut key = [0; HMAC_BLOCK];
@@ -128,8 +131,11 @@ fn hmac_key(secret: &str) -> [u8; HMAC_BLOCK] {
     key
 }
 
-fn sha256(message: &[u8]) -> B256 {
-    B256::from_slice(digest(&SHA256, message).as_ref())
+fn sha256(first: &[u8], second: &[u8]) -> B256 {
+    let mut hasher = digest::Context::new(&SHA256);
+    hasher.update(first);
+    hasher.update(second);
+    B256::from_slice(hasher.finish().as_ref())
 }
 
 /// The secret as libraries of Standard Webhooks want it.

@@ -3,8 +3,9 @@
 use alloy_primitives::{B256, Keccak256, keccak256};
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::{End, LANES, LaneHash, Message, WORTH_IT, hash_all};
+use super::{End, LaneHash, Message, WORTH_IT, hash_all};
 
+const LANES: usize = 8;
 /// What a permutation takes in, in bytes.
 const RATE_BYTES: usize = 136;
 
@@ -13,7 +14,7 @@ struct Keccak {
     state: [[u64; LANES]; 25],
 }
 
-const ROUNDS: [u64; 24] = [
+pub(super) const ROUNDS: [u64; 24] = [
     0x0000_0000_0000_0001,
     0x0000_0000_0000_8082,
     0x8000_0000_0000_808a,
@@ -41,7 +42,7 @@ const ROUNDS: [u64; 24] = [
 ];
 
 /// By how much the word at (x, y) is turned, at x + 5y.
-const TURNS: [u32; 25] =
+pub(super) const TURNS: [u32; 25] =
     [0, 1, 62, 28, 27, 36, 44, 6, 55, 20, 3, 10, 43, 25, 39, 41, 45, 15, 21, 8, 18, 2, 61, 56, 14];
 
 /// The hashes, in the order of the messages.
@@ -49,7 +50,7 @@ pub fn keccak_all<T: AsRef<[u8]>>(messages: &[T]) -> Vec<B256> {
     if messages.len() < WORTH_IT {
         return messages.iter().map(keccak256).collect();
     }
-    hash_all::<Keccak, RATE_BYTES>(messages.iter().map(|it| Message::of(it.as_ref())))
+    hash_all::<Keccak, RATE_BYTES, LANES>(messages.iter().map(|it| Message::of(it.as_ref())))
 }
 
 /// The same for messages in two parts, of which the first are not copied.
@@ -62,7 +63,11 @@ pub fn keccak_all_with(messages: &[(&[u8], &[u8])]) -> Vec<B256> {
     let rest = |((_, rest), (_, second)): (&(_, &[u8]), &(_, &[u8]))| [*rest, *second].concat();
     let rests: Vec<Vec<u8>> = parts.iter().zip(messages).map(rest).collect();
     let messages = parts.iter().zip(&rests);
-    hash_all::<Keccak, RATE_BYTES>(messages.map(|((blocks, _), rest)| Message { blocks, rest }))
+    hash_all::<Keccak, RATE_BYTES, LANES>(messages.map(|((blocks, _), rest)| Message {
+        front: &[],
+        blocks,
+        rest,
+    }))
 }
 
 fn alone((first, second): &(&[u8], &[u8])) -> B256 {
@@ -72,7 +77,7 @@ fn alone((first, second): &(&[u8], &[u8])) -> B256 {
     hasher.finalize()
 }
 
-impl LaneHash<RATE_BYTES> for Keccak {
+impl LaneHash<RATE_BYTES, LANES> for Keccak {
     const EMPTY: Self = Keccak { state: [[0; LANES]; 25] };
 
     fn clear(&mut self, lane: usize) {
@@ -100,8 +105,12 @@ impl LaneHash<RATE_BYTES> for Keccak {
         None
     }
 
-    fn mix(&mut self, level: Level) {
-        dispatch!(level, simd => permute(simd, &mut self.state));
+    fn mix(&mut self) {
+        #[cfg(target_arch = "x86_64")]
+        if super::keccak_wide::permute(&mut self.state) {
+            return;
+        }
+        dispatch!(Level::new(), simd => permute(simd, &mut self.state));
     }
 
     fn hash(&self, lane: usize) -> B256 {

@@ -1,24 +1,26 @@
 //! Hashes of many messages side by side.
 //!
 //! One message alone cannot use a processor's wide registers, since every block of it needs the one before.
-//! Eight messages can: each has a lane of its own, and a lane whose message is done takes the next. The code
-//! is plain; what instructions it becomes is chosen when it runs, by what the processor has.
+//! Eight messages can, or sixteen: each has a lane of its own, and a lane whose message is done takes the next. What
+//! instructions the code becomes is chosen when it runs, by what the processor has.
 
 mod keccak;
+#[cfg(target_arch = "x86_64")]
+mod keccak_wide;
 mod sha256;
+#[cfg(target_arch = "x86_64")]
+mod sha256_wide;
 
 use alloy_primitives::B256;
-use fearless_simd::Level;
 
 pub use keccak::{keccak_all, keccak_all_with};
 pub use sha256::{has_sha256_instructions, sha256_all};
 
-const LANES: usize = 8;
 /// Below this, hashing one after the other is quicker.
 const WORTH_IT: usize = 3;
 
 /// A hash function over all lanes, which takes in a block of each message at once.
-trait LaneHash<const BLOCK: usize> {
+trait LaneHash<const BLOCK: usize, const LANES: usize> {
     const EMPTY: Self;
 
     /// A new message begins in the lane.
@@ -30,7 +32,7 @@ trait LaneHash<const BLOCK: usize> {
     fn put_end(&mut self, lane: usize, end: End<'_>) -> Option<End<'static>>;
 
     /// Works in what was put into the lanes. Lanes into which nothing was put may hold anything afterwards.
-    fn mix(&mut self, level: Level);
+    fn mix(&mut self);
 
     fn hash(&self, lane: usize) -> B256;
 }
@@ -57,25 +59,27 @@ enum Left<'a> {
     Nothing,
 }
 
-/// In two pieces, so that one which consists of two need not be copied together.
-#[derive(Clone, Copy)]
+/// In pieces, so that one which consists of two need not be copied together.
+#[derive(Clone, Copy, Default)]
 struct Message<'a> {
-    /// Whole blocks.
+    /// Whole blocks, and so are the next.
+    front: &'a [u8],
     blocks: &'a [u8],
     rest: &'a [u8],
 }
 
 impl<'a> Message<'a> {
     fn of(message: &'a [u8]) -> Self {
-        Message { blocks: &[], rest: message }
+        Message { rest: message, ..Message::default() }
     }
 
     fn len(&self) -> usize {
-        self.blocks.len() + self.rest.len()
+        self.front.len() + self.blocks.len() + self.rest.len()
     }
 
     fn take_block<const BLOCK: usize>(&mut self) -> Option<&'a [u8; BLOCK]> {
-        let part = if self.blocks.is_empty() { &mut self.rest } else { &mut self.blocks };
+        let parts = [&mut self.front, &mut self.blocks];
+        let part = parts.into_iter().find(|part| !part.is_empty()).unwrap_or(&mut self.rest);
         let (block, left) = part.split_first_chunk::<BLOCK>()?;
         *part = left;
         Some(block)
@@ -84,7 +88,11 @@ impl<'a> Message<'a> {
 
 impl Lane<'_> {
     /// Takes in the next block.
-    fn put_next<const BLOCK: usize>(&mut self, lane: usize, hash: &mut impl LaneHash<BLOCK>) {
+    fn put_next<const BLOCK: usize, const LANES: usize>(
+        &mut self,
+        lane: usize,
+        hash: &mut impl LaneHash<BLOCK, LANES>,
+    ) {
         let end = match self.left {
             Left::Message { mut of, bytes } => match of.take_block::<BLOCK>() {
                 Some(block) => {
@@ -106,7 +114,7 @@ impl Lane<'_> {
 }
 
 /// The hashes, in the order of the messages.
-fn hash_all<'a, H: LaneHash<BLOCK>, const BLOCK: usize>(
+fn hash_all<'a, H: LaneHash<BLOCK, LANES>, const BLOCK: usize, const LANES: usize>(
     messages: impl ExactSizeIterator<Item = Message<'a>>,
 ) -> Vec<B256> {
     let mut hashes = vec![B256::ZERO; messages.len()];
@@ -115,7 +123,6 @@ fn hash_all<'a, H: LaneHash<BLOCK>, const BLOCK: usize>(
     waiting.sort_unstable_by_key(|(_, message)| message.len() / BLOCK);
     let mut hash = H::EMPTY;
     let mut lanes: [Option<Lane<'_>>; LANES] = std::array::from_fn(|_| None);
-    let level = Level::new();
     loop {
         let mut busy = false;
         for (i, lane) in lanes.iter_mut().enumerate() {
@@ -134,7 +141,7 @@ fn hash_all<'a, H: LaneHash<BLOCK>, const BLOCK: usize>(
         if !busy {
             return hashes;
         }
-        hash.mix(level);
+        hash.mix();
         for (i, lane) in lanes.iter_mut().enumerate() {
             if let Some(done) = lane.take_if(|lane| lane.is_done())
                 && let Some(made) = hashes.get_mut(done.place)

@@ -3,14 +3,14 @@
 use alloy_primitives::B256;
 use fearless_simd::{Level, Simd, SimdBase, SimdFrom, dispatch, u32x8};
 
-use super::{End, LANES, LaneHash, Message, WORTH_IT, hash_all};
+use super::{End, LaneHash, Message, WORTH_IT, hash_all};
 
 const BLOCK_BYTES: usize = 64;
 /// The length of a message stands at the end of its last block.
 const LENGTH_AT: usize = BLOCK_BYTES - 8;
 
 /// First bits of the fractional parts of cube roots of the first primes.
-const ROUNDS: [u32; 64] = [
+pub(super) const ROUNDS: [u32; 64] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -27,17 +27,47 @@ const START: [u32; 8] = [
 ];
 
 /// Each word has one of every lane.
-struct Sha256 {
-    state: [[u32; LANES]; 8],
-    block: [[u32; LANES]; 16],
+pub(super) struct Sha256<const LANES: usize> {
+    pub state: [[u32; LANES]; 8],
+    pub block: [[u32; LANES]; 16],
 }
 
-/// The hashes, in the order of the messages. `alone` hashes one.
-pub fn sha256_all<T: AsRef<[u8]>>(messages: &[T], alone: impl Fn(&[u8]) -> B256) -> Vec<B256> {
+/// Works a block of every lane in.
+pub(super) trait Compress {
+    fn compress(&mut self);
+}
+
+/// The hashes of messages in two parts, of which the second are not copied; in the order of the messages. `alone` hashes one.
+pub fn sha256_all(messages: &[(&[u8], &[u8])], alone: impl Fn(&[u8], &[u8]) -> B256) -> Vec<B256> {
     if messages.len() < WORTH_IT || has_sha256_instructions() {
-        return messages.iter().map(|message| alone(message.as_ref())).collect();
+        return messages.iter().map(|(first, second)| alone(first, second)).collect();
     }
-    hash_all::<Sha256, BLOCK_BYTES>(messages.iter().map(|it| Message::of(it.as_ref())))
+    in_lanes(messages)
+}
+
+/// The first parts are filled up with what follows, so that nothing behind them has to be.
+fn in_lanes(messages: &[(&[u8], &[u8])]) -> Vec<B256> {
+    let fill = |(first, second): &(&[u8], &[u8])| {
+        let missing = first.len().next_multiple_of(BLOCK_BYTES) - first.len();
+        missing.min(second.len())
+    };
+    let parts: Vec<_> = messages.iter().map(|it| it.1.split_at(fill(it))).collect();
+    let fronts =
+        messages.iter().zip(&parts).map(|((first, _), (fill, _))| [*first, *fill].concat());
+    let fronts: Vec<Vec<u8>> = fronts.collect();
+    let whole = fronts.iter().zip(&parts).map(|(front, (_, left))| {
+        // All of it, where it does not fill a block.
+        if !front.len().is_multiple_of(BLOCK_BYTES) {
+            return Message::of(front);
+        }
+        let (blocks, rest) = left.split_at(left.len() - left.len() % BLOCK_BYTES);
+        Message { front, blocks, rest }
+    });
+    #[cfg(target_arch = "x86_64")]
+    if super::sha256_wide::is_there() {
+        return hash_all::<Sha256<16>, BLOCK_BYTES, 16>(whole);
+    }
+    hash_all::<Sha256<8>, BLOCK_BYTES, 8>(whole)
 }
 
 /// With them one message takes no longer than in a lane.
@@ -56,7 +86,10 @@ pub fn has_sha256_instructions() -> bool {
     false
 }
 
-impl LaneHash<BLOCK_BYTES> for Sha256 {
+impl<const LANES: usize> LaneHash<BLOCK_BYTES, LANES> for Sha256<LANES>
+where
+    Self: Compress,
+{
     const EMPTY: Self = Sha256 { state: [[0; LANES]; 8], block: [[0; LANES]; 16] };
 
     fn clear(&mut self, lane: usize) {
@@ -91,8 +124,8 @@ impl LaneHash<BLOCK_BYTES> for Sha256 {
         (!has_room).then_some(End { rest: &[], bytes, is_put: true })
     }
 
-    fn mix(&mut self, level: Level) {
-        dispatch!(level, simd => compress(simd, &mut self.state, &self.block));
+    fn mix(&mut self) {
+        self.compress();
     }
 
     fn hash(&self, lane: usize) -> B256 {
@@ -105,6 +138,12 @@ impl LaneHash<BLOCK_BYTES> for Sha256 {
     }
 }
 
+impl Compress for Sha256<8> {
+    fn compress(&mut self) {
+        dispatch!(Level::new(), simd => compress(simd, &mut self.state, &self.block));
+    }
+}
+
 /// The compression function for every lane. Sixteen rounds at a time: then every word of the block is made into the one
 /// that is sixteen further.
 #[inline(always)]
@@ -112,8 +151,8 @@ impl LaneHash<BLOCK_BYTES> for Sha256 {
     clippy::indexing_slicing,
     reason = "all indices are below the length, and constant once unrolled"
 )]
-fn compress<S: Simd>(simd: S, state: &mut [[u32; LANES]; 8], block: &[[u32; LANES]; 16]) {
-    let load = |word: &[u32; LANES]| u32x8::simd_from(simd, *word);
+fn compress<S: Simd>(simd: S, state: &mut [[u32; 8]; 8], block: &[[u32; 8]; 16]) {
+    let load = |word: &[u32; 8]| u32x8::simd_from(simd, *word);
     let mut words: [u32x8<S>; 16] = std::array::from_fn(|i| load(&block[i]));
     let mut now: [u32x8<S>; 8] = std::array::from_fn(|i| load(&state[i]));
     for (part, constants) in ROUNDS.as_chunks::<16>().0.iter().enumerate() {
@@ -150,9 +189,13 @@ mod tests {
     use alloy_primitives::b256;
     use proptest::prelude::*;
 
-    /// In lanes, whatever the processor has.
-    fn in_lanes<T: AsRef<[u8]>>(messages: &[T]) -> Vec<B256> {
-        hash_all::<Sha256, BLOCK_BYTES>(messages.iter().map(|it| Message::of(it.as_ref())))
+    /// In lanes, whatever the processor has, eight of them and as many as it has.
+    fn in_all_lanes(messages: &[&[u8]]) -> Vec<B256> {
+        let whole: Vec<_> = messages.iter().map(|message| (*message, &[][..])).collect();
+        let eight = messages.iter().map(|message| Message::of(message));
+        let eight = hash_all::<Sha256<8>, BLOCK_BYTES, 8>(eight);
+        assert_eq!(in_lanes(&whole), eight);
+        eight
     }
 
     #[test]
@@ -166,15 +209,16 @@ mod tests {
             b256!("248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"),
             b256!("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
         ];
-        assert_eq!(in_lanes(&messages), expected);
+        assert_eq!(in_all_lanes(&messages), expected);
     }
 
     #[test]
     fn a_few_and_what_the_processor_does_itself_are_hashed_alone() {
-        let messages = vec![[1u8]; 20];
-        let alone = |_: &[u8]| B256::repeat_byte(7);
+        let messages = [([1u8].as_slice(), [2u8; 20].as_slice()); 20];
+        let alone = |_: &[u8], _: &[u8]| B256::repeat_byte(7);
         assert_eq!(sha256_all(&messages[..2], alone), [B256::repeat_byte(7); 2]);
-        let expected = if has_sha256_instructions() { alone(&[]) } else { in_lanes(&messages)[0] };
+        let expected =
+            if has_sha256_instructions() { alone(&[], &[]) } else { in_lanes(&messages)[0] };
         assert_eq!(sha256_all(&messages, alone), [expected; 20]);
     }
 
@@ -183,7 +227,11 @@ mod tests {
         let bytes: Vec<u8> = (0..300).map(|i| i as u8).collect();
         let messages: Vec<&[u8]> = (0..300).map(|length| &bytes[..length]).collect();
         let alone: Vec<B256> = messages.iter().map(|message| reference(message)).collect();
-        assert_eq!(in_lanes(&messages), alone);
+        assert_eq!(in_all_lanes(&messages), alone);
+        for first in [0, 1, 40, 63, 64, 65, 112, 128, 200] {
+            let parts: Vec<_> = messages[first..].iter().map(|it| it.split_at(first)).collect();
+            assert_eq!(in_lanes(&parts), alone[first..]);
+        }
     }
 
     proptest! {
@@ -192,7 +240,19 @@ mod tests {
             messages in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..400), 0..40)
         ) {
             let alone: Vec<B256> = messages.iter().map(|message| reference(message)).collect();
-            prop_assert_eq!(in_lanes(&messages), alone);
+            let messages: Vec<_> = messages.iter().map(Vec::as_slice).collect();
+            prop_assert_eq!(in_all_lanes(&messages), alone);
+        }
+
+        #[test]
+        fn in_two_parts_they_hash_as_in_one(
+            messages in proptest::collection::vec(any::<(Vec<u8>, Vec<u8>)>(), 0..40),
+            times in 1usize..6,
+        ) {
+            let messages: Vec<_> = messages.iter().map(|(a, b)| (a, b.repeat(times))).collect();
+            let alone = messages.iter().map(|(a, b)| reference(&[a.as_slice(), b].concat()));
+            let parts: Vec<_> = messages.iter().map(|(a, b)| (a.as_slice(), b.as_slice())).collect();
+            prop_assert_eq!(in_lanes(&parts), alone.collect::<Vec<_>>());
         }
     }
 

@@ -5,13 +5,11 @@ use std::collections::HashMap;
 
 use alloy_primitives::B256;
 use model::hash_lanes::{has_sha256_instructions, sha256_all};
-use ring::digest::{SHA256, digest};
+use ring::digest::{Context, SHA256};
 
-use super::{QueuedDelivery, StreamId, delivery_digest};
+use super::{Delivery, QueuedDelivery, StreamId, delivery_digest};
 
-/// So many are put together at once, so that large bodies do not take much memory twice.
-const SIDE_BY_SIDE: usize = 16;
-/// Larger ones are hashed where they lie.
+/// Larger ones are hashed alone: they would go on long after the others, with nobody beside them.
 const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// `last` is the newest digest of each stream, before and after.
@@ -32,7 +30,7 @@ fn chain(made: &mut [QueuedDelivery], last: &mut HashMap<StreamId, B256>, bytes_
             delivery.digest = delivery_digest(delivery.previous_digest, delivery.seq, body);
             last.insert(delivery.stream, delivery.digest);
         }
-        others.chunks_mut(SIDE_BY_SIDE).for_each(|some| make(some, last));
+        make(&mut others, last);
     }
 }
 
@@ -53,16 +51,25 @@ fn rounds(made: &mut [QueuedDelivery]) -> Vec<Vec<&mut QueuedDelivery>> {
 
 /// No two are of one stream.
 fn make(deliveries: &mut [&mut QueuedDelivery], last: &mut HashMap<StreamId, B256>) {
-    let message = |queued: &&mut QueuedDelivery| {
-        let QueuedDelivery { delivery, body, .. } = queued;
-        [delivery.previous_digest.as_slice(), &delivery.seq.to_be_bytes(), body].concat()
+    let head = |queued: &&mut QueuedDelivery| {
+        let Delivery { previous_digest, seq, .. } = &queued.delivery;
+        [previous_digest.as_slice(), &seq.to_be_bytes()].concat()
     };
-    let messages: Vec<Vec<u8>> = deliveries.iter().map(message).collect();
-    let alone = |message: &[u8]| B256::from_slice(digest(&SHA256, message).as_ref());
-    for (queued, digest) in deliveries.iter_mut().zip(sha256_all(&messages, alone)) {
+    let heads: Vec<Vec<u8>> = deliveries.iter().map(head).collect();
+    let bodies = deliveries.iter().map(|queued| &queued.body[..]);
+    let messages: Vec<_> = heads.iter().map(Vec::as_slice).zip(bodies).collect();
+    let digests = sha256_all(&messages, sha256);
+    for (queued, digest) in deliveries.iter_mut().zip(digests) {
         queued.delivery.digest = digest;
         last.insert(queued.delivery.stream, digest);
     }
+}
+
+fn sha256(head: &[u8], body: &[u8]) -> B256 {
+    let mut hasher = Context::new(&SHA256);
+    hasher.update(head);
+    hasher.update(body);
+    B256::from_slice(hasher.finish().as_ref())
 }
 
 #[cfg(test)]
@@ -71,7 +78,7 @@ mod tests {
     use model::chain::ChainId;
 
     use super::*;
-    use crate::streams::{Delivery, DeliveryKind, DeliveryMeta, DeliveryState, RecordCounts};
+    use crate::streams::{DeliveryKind, DeliveryMeta, DeliveryState, RecordCounts};
 
     fn queued(stream: u8, seq: u64, bytes: usize) -> QueuedDelivery {
         let meta = DeliveryMeta {

@@ -10,7 +10,7 @@ use crate::signature::{Secrets, ToSign, sign_all};
 
 /// Receivers refuse what was signed minutes ago; what waits for longer than this is signed anew.
 const COUNTS_FOR_MS: u64 = 5_000;
-/// So many at once, and no larger ones: they take memory twice meanwhile, and nothing else is done on their thread.
+/// So many at once, as the widest processors hash side by side, and no larger ones: nothing else is done on their thread meanwhile.
 pub(super) const SIDE_BY_SIDE: usize = 16;
 const BODY_BYTES_MAX: usize = 256 << 10;
 
