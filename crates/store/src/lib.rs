@@ -71,9 +71,9 @@ pub use repair::{LostOfChain, RepairReport};
 pub use shared::Shared;
 pub use store::Store;
 pub use streams::{
-    AttemptLog, AttemptRecord, AttemptsQuery, CLAIM, Delivery, DeliveryKind, DeliveryMeta,
-    DeliveryState, FailedQuery, KeptMatch, ListAnchor, NewDelivery, NewMatch, QueueState,
-    QueuedDelivery, RecordCounts, StreamAnswer, StreamCall, StreamChange, StreamId, StreamRow,
-    StreamTotals, delivery_digest,
+    AttemptLog, AttemptOf, AttemptRecord, AttemptsQuery, CLAIM, Delivery, DeliveryKind,
+    DeliveryMeta, DeliveryState, FailedQuery, KeptMatch, ListAnchor, NewDelivery, NewMatch,
+    QueueState, QueuedDelivery, RecordCounts, StreamAnswer, StreamCall, StreamChange, StreamId,
+    StreamRow, StreamTotals, delivery_digest,
 };
 pub use write_state::WriteState;

@@ -2,7 +2,7 @@
 
 use model::chain::ChainId;
 
-use super::{DeliveryState, StreamId};
+use super::{Delivery, DeliveryState, StreamId};
 
 /// One attempt that ended, or a change of what comes next.
 #[derive(Clone, Debug)]
@@ -16,6 +16,23 @@ pub struct AttemptRecord {
     pub log: Option<AttemptLog>,
     /// Unix milliseconds.
     pub at_ms: u64,
+    /// Of the delivery, where it is at hand: of a first attempt its row is not read again then.
+    pub of: Option<AttemptOf>,
+}
+
+/// What never changes of a delivery, as far as attempts are noted with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttemptOf {
+    pub chain: ChainId,
+    pub number: u64,
+    pub body_bytes: u64,
+}
+
+impl AttemptOf {
+    pub fn new(delivery: &Delivery) -> Self {
+        let Delivery { meta, body_bytes, .. } = delivery;
+        AttemptOf { chain: meta.chain, number: meta.number, body_bytes: *body_bytes }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ mod face;
 mod stream_commit;
 mod stream_row;
 
-pub use attempt::{AttemptLog, AttemptRecord, AttemptsQuery, FailedQuery, ListAnchor};
+pub use attempt::{AttemptLog, AttemptOf, AttemptRecord, AttemptsQuery, FailedQuery, ListAnchor};
 pub use call::{StreamAnswer, StreamCall};
 pub use claim::CLAIM;
 pub(crate) use copied::{CopiedStream, ListedAttempt, StoredDelivery, StreamPart, is_gone};

@@ -103,7 +103,7 @@ fn record(of: (StreamId, u64), at_ms: u64, state: DeliveryState, failed: bool) -
         error: failed.then(|| format!("500 at {at_ms}")),
     };
     let tenant = "ours".to_owned();
-    AttemptRecord { tenant, stream: of.0, seq: of.1, state, log: Some(log), at_ms }
+    AttemptRecord { tenant, stream: of.0, seq: of.1, state, log: Some(log), at_ms, of: None }
 }
 
 /// The attempt of that number failed; the next is due then, or never.

@@ -7,7 +7,8 @@ use alloy_primitives::B256;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use store::{
-    AttemptsQuery, Delivery, FailedQuery, QueueState, StreamId, StreamTotals, delivery_digest,
+    AttemptOf, AttemptsQuery, Delivery, FailedQuery, QueueState, StreamId, StreamTotals,
+    delivery_digest,
 };
 
 use crate::engine::{Choices, Engine, on_every_engine_at_random};
@@ -141,6 +142,8 @@ impl Model {
             }
         };
         record.tenant = "ours".to_owned();
+        // Those who made an attempt know of what; others need not.
+        record.of = seq.is_multiple_of(2).then(|| AttemptOf::new(&kept.delivery));
         kept.delivery.state = record.state.clone();
         kept.ended_ms = (!kept.waits()).then_some(now_ms);
         if let Some(log) = &record.log {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use store::{AttemptLog, AttemptRecord, Delivery, StreamId};
+use store::{AttemptLog, AttemptOf, AttemptRecord, Delivery, StreamId};
 use tracing::Instrument;
 
 use super::directory::{StatusChange, TargetInfo};
@@ -79,6 +79,7 @@ impl Shared {
             state,
             log: Some(log),
             at_ms: now_ms,
+            of: Some(AttemptOf::new(delivery)),
         })
     }
 

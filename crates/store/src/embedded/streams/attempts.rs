@@ -7,7 +7,7 @@ use super::state_row::{StateRow, is_past_first, waits};
 use crate::Error;
 use crate::embedded::engine::Durability;
 use crate::embedded::open::Store;
-use crate::streams::{AttemptRecord, Delivery, ListAnchor, StreamId};
+use crate::streams::{AttemptOf, AttemptRecord, ListAnchor, StreamId};
 
 impl Store {
     pub fn record_attempts(&self, records: &[AttemptRecord]) -> Result<(), Error> {
@@ -29,26 +29,33 @@ impl StreamBatch<'_> {
     fn record(&mut self, record: &AttemptRecord) -> Result<(), Error> {
         let (stream, seq) = (record.stream, record.seq);
         // Whose the stream is, is known here: what a record says of it need not be asked.
-        let Some(tenant) = self.queue(stream)?.map(|row| keys::tenant(&row.tenant)) else {
-            return Ok(());
+        let Some(row) = self.queue(stream)? else { return Ok(()) };
+        // What was not tried yet is there, whatever was forgotten meanwhile.
+        let is_there = row.queue.tried_seq < seq && seq <= row.queue.last_seq;
+        let tenant = keys::tenant(&row.tenant);
+        let of = match record.of.filter(|_| is_there) {
+            Some(of) => of,
+            None => match self.view.delivery_row(stream, seq)? {
+                Some(delivery) => AttemptOf::new(&delivery),
+                None => return Ok(()),
+            },
         };
-        let Some(delivery) = self.view.delivery_row(stream, seq)? else { return Ok(()) };
         let old = self.state(stream, seq)?;
         let ended_ms = (!waits(&record.state)).then_some(record.at_ms);
         let mut new = StateRow { state: record.state.clone(), failed: old.failed, ended_ms };
-        self.list_attempt(record, &tenant, &delivery, &mut new);
-        self.move_listed(&delivery, &old, &new);
+        self.list_attempt(record, &tenant, &of, &mut new);
+        self.move_listed((stream, seq), &old, &new);
         self.put_state(stream, seq, new.clone());
         let Some(row) = self.queue(stream)? else { return Ok(()) };
         let queue = &mut row.queue;
         match (waits(&old.state), waits(&new.state)) {
             (true, false) => {
                 queue.waiting = queue.waiting.saturating_sub(1);
-                queue.waiting_bytes = queue.waiting_bytes.saturating_sub(delivery.body_bytes);
+                queue.waiting_bytes = queue.waiting_bytes.saturating_sub(of.body_bytes);
             }
             (false, true) => {
                 queue.waiting += 1;
-                queue.waiting_bytes += delivery.body_bytes;
+                queue.waiting_bytes += of.body_bytes;
             }
             _ => {}
         }
@@ -65,7 +72,7 @@ impl StreamBatch<'_> {
         &mut self,
         record: &AttemptRecord,
         tenant: &[u8],
-        delivery: &Delivery,
+        of: &AttemptOf,
         new: &mut StateRow,
     ) {
         let (stream, seq, at_ms) = (record.stream, record.seq, record.at_ms);
@@ -79,7 +86,7 @@ impl StreamBatch<'_> {
         let Some(log) = &record.log else { return };
         let at = ListAnchor { at_ms, stream, seq, retries: log.retries };
         let key = keys::attempt(tenant, &at);
-        let (chain, number) = (delivery.meta.chain, delivery.meta.number);
+        let (chain, number) = (of.chain, of.number);
         let row = AttemptRow { chain, number, log: log.clone() }.pack();
         if has_failed {
             self.put(&t.stream_failed, &key, row.clone());
@@ -88,8 +95,7 @@ impl StreamBatch<'_> {
         self.put(&t.stream_attempts, &key, row);
     }
 
-    pub fn move_listed(&mut self, delivery: &Delivery, old: &StateRow, new: &StateRow) {
-        let (stream, seq) = (delivery.stream, delivery.seq);
+    pub fn move_listed(&mut self, (stream, seq): (StreamId, u64), old: &StateRow, new: &StateRow) {
         let t = self.view.tables.clone();
         if let Some(due_ms) = old.state.due_ms {
             self.remove(&t.delivery_due, &keys::due(stream, due_ms, seq));

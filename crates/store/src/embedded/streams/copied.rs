@@ -161,7 +161,7 @@ impl StreamBatch<'_> {
         let state = StateRow { failed: None, ..stored.state_row() };
         let packed = self.bodies.pack(&stored.body).to_vec();
         self.put_delivery(delivery, packed);
-        self.move_listed(delivery, &StateRow::default(), &state);
+        self.move_listed((delivery.stream, delivery.seq), &StateRow::default(), &state);
         if state != StateRow::default() {
             self.put_state(delivery.stream, delivery.seq, state);
         }

@@ -46,7 +46,7 @@ fn record(seq: u64, due_ms: Option<u64>, error: Option<&str>) -> AttemptRecord {
     let delivered_ms = error.is_none().then_some(9);
     let state = DeliveryState { attempts: 1, due_ms, delivered_ms, given_up: false, error };
     let (tenant, at_ms) = ("ours".to_owned(), 5 + seq);
-    AttemptRecord { tenant, stream: STREAM, seq, state, log: Some(log), at_ms }
+    AttemptRecord { tenant, stream: STREAM, seq, state, log: Some(log), at_ms, of: None }
 }
 
 impl Filled {
