@@ -9,7 +9,6 @@ use store::AttemptRecord;
 use store::Store;
 use tasks::TaskBoard;
 use tokio::sync::{Mutex, Notify, mpsc, oneshot};
-use tokio::time::Instant;
 
 use super::in_flight::Ticket;
 
@@ -18,6 +17,8 @@ const GATHER: Duration = Duration::from_millis(3);
 
 pub(super) struct AttemptWriter {
     queue: mpsc::Sender<Message>,
+    /// Somebody waits for what was put so far.
+    flush: Arc<Notify>,
 }
 
 enum Message {
@@ -38,14 +39,16 @@ impl AttemptWriter {
         let (queue, results) = mpsc::channel(BATCH_MAX);
         // What waits in the queue outlives whoever writes it.
         let results = Mutex::new(results);
+        let flush = Arc::new(Notify::new());
+        let writer = Writer { store, tasks: tasks.clone(), retry_wake, flush: flush.clone() };
         tokio::spawn(async move {
             let start = || async {
-                write(&store, &tasks, &mut *results.lock().await, &retry_wake).await;
+                writer.write(&mut *results.lock().await).await;
                 Ok::<_, Infallible>(())
             };
             tasks.keep_running("writing of webhook results", || false, start).await;
         });
-        AttemptWriter { queue }
+        AttemptWriter { queue, flush }
     }
 
     pub async fn put(&self, record: AttemptRecord, ticket: Ticket) {
@@ -57,65 +60,73 @@ impl AttemptWriter {
     pub async fn flush(&self) {
         let (done, stored) = oneshot::channel();
         if self.queue.send(Message::Flush(done)).await.is_ok() {
+            self.flush.notify_one();
             let _ = stored.await;
         }
     }
 }
 
-/// Ends with the last who has results.
-async fn write(
-    store: &Store,
-    tasks: &TaskBoard,
-    results: &mut mpsc::Receiver<Message>,
-    retry_wake: &Notify,
-) {
-    let mut batch = Vec::new();
-    while gather(results, &mut batch).await {
-        let (mut records, mut tickets, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
-        for message in batch.drain(..) {
-            match message {
-                Message::Ended(ended) => {
-                    records.push(ended.record);
-                    tickets.push(ended.ticket);
+struct Writer {
+    store: Store,
+    tasks: TaskBoard,
+    retry_wake: Arc<Notify>,
+    flush: Arc<Notify>,
+}
+
+impl Writer {
+    /// Ends with the last who has results.
+    async fn write(&self, results: &mut mpsc::Receiver<Message>) {
+        let mut batch = Vec::new();
+        while self.gather(results, &mut batch).await {
+            let (mut records, mut tickets, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+            for message in batch.drain(..) {
+                match message {
+                    Message::Ended(ended) => {
+                        records.push(ended.record);
+                        tickets.push(ended.ticket);
+                    }
+                    Message::Flush(done) => waiting.push(done),
                 }
-                Message::Flush(done) => waiting.push(done),
+            }
+            let is_retry_concerned = records.iter().any(|record| record.state.due_ms.is_some())
+                || tickets.iter().any(|ticket| ticket.is_retry);
+            if !records.is_empty() {
+                self.store_all(records).await;
+            }
+            drop(tickets);
+            for done in waiting {
+                let _ = done.send(());
+            }
+            if is_retry_concerned {
+                self.retry_wake.notify_one();
             }
         }
-        let is_retry_concerned = records.iter().any(|record| record.state.due_ms.is_some())
-            || tickets.iter().any(|ticket| ticket.is_retry);
-        if !records.is_empty() {
-            store_all(store, tasks, records).await;
-        }
-        drop(tickets);
-        for done in waiting {
-            let _ = done.send(());
-        }
-        if is_retry_concerned {
-            retry_wake.notify_one();
-        }
     }
-}
 
-/// Waits for a first one, then for a moment for others. False when there will be none.
-async fn gather(results: &mut mpsc::Receiver<Message>, batch: &mut Vec<Message>) -> bool {
-    let Some(first) = results.recv().await else {
-        return false;
-    };
-    let mut is_urgent = matches!(first, Message::Flush(_));
-    batch.push(first);
-    let until = Instant::now() + GATHER;
-    while batch.len() < BATCH_MAX && !is_urgent {
-        let Ok(Some(message)) = tokio::time::timeout_at(until, results.recv()).await else {
-            break;
-        };
-        is_urgent = matches!(message, Message::Flush(_));
-        batch.push(message);
+    /// Waits for a first one, then for a moment for others, without being woken for each. False when there will be none.
+    async fn gather(
+        &self,
+        results: &mut mpsc::Receiver<Message>,
+        batch: &mut Vec<Message>,
+    ) -> bool {
+        if results.recv_many(batch, 1).await == 0 {
+            return false;
+        }
+        let are_many = results.len() >= BATCH_MAX / 2;
+        if !are_many && !matches!(batch.last(), Some(Message::Flush(_))) {
+            let _ = tokio::time::timeout(GATHER, self.flush.notified()).await;
+        }
+        while batch.len() < BATCH_MAX
+            && let Ok(message) = results.try_recv()
+        {
+            batch.push(message);
+        }
+        true
     }
-    true
-}
 
-/// Not given up: a result that is forgotten means a webhook that is sent again at once, over and over.
-async fn store_all(store: &Store, tasks: &TaskBoard, records: Vec<AttemptRecord>) {
-    let store_them = || store.record_attempts(records.clone());
-    tasks.keep_running("storing of webhook results", || false, store_them).await;
+    /// Not given up: a result that is forgotten means a webhook that is sent again at once, over and over.
+    async fn store_all(&self, records: Vec<AttemptRecord>) {
+        let store_them = || self.store.record_attempts(records.clone());
+        self.tasks.keep_running("storing of webhook results", || false, store_them).await;
+    }
 }
