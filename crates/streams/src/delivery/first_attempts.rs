@@ -8,7 +8,7 @@ use std::time::Duration;
 use store::StreamId;
 
 use super::attempt::{Attempt, Reason};
-use super::handed_over::{HandedOver, next_of};
+use super::handed_over::HandedOver;
 use super::in_flight::Ticket;
 use super::read_ahead::{PAGE, ToSend, read_page};
 use super::running::RunningTask;
@@ -139,7 +139,7 @@ impl LaneRun {
         let mut lanes = lock(&self.shared.lanes);
         let lane = lanes.get_mut(&self.stream)?;
         // The first delivery of all has no other before it.
-        next_of(&mut lane.handed_over, lane.next_seq.unwrap_or(1))
+        lane.handed_over.next_of(lane.next_seq.unwrap_or(1))
     }
 
     /// Somebody who asked for it lets go at once: it was not tried yet. None when it is time to stop.

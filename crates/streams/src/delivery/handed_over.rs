@@ -12,6 +12,8 @@ use super::signed::Signed;
 
 /// Bodies of all streams that wait here.
 const KIB_MAX: usize = 16 << 10;
+/// Of them one stream's: a receiver that does not answer must not take the room of all others.
+const KIB_OF_STREAM_MAX: usize = KIB_MAX / 4;
 
 pub(super) struct HandOver {
     kib: Arc<Semaphore>,
@@ -54,7 +56,7 @@ impl HandOver {
 
     /// None where there is no more.
     pub fn room_for(&self, body: &Bytes) -> Option<BodyRoom> {
-        let kib = u32::try_from(body.len().div_ceil(1024)).ok()?.max(1);
+        let kib = u32::try_from(kib_of(body)).ok()?;
         self.kib.clone().try_acquire_many_owned(kib).ok()
     }
 }
@@ -63,14 +65,52 @@ impl HandedOver {
     pub fn new(delivery: Delivery, body: Bytes, waiting: u64, room: BodyRoom) -> Self {
         HandedOver { delivery, body, waiting, signed: None, _room: room }
     }
+
+    fn kib(&self) -> usize {
+        kib_of(&self.body)
+    }
 }
 
-/// The one whose turn it is. Those before it were sent, and those after a hole are read from the store.
-pub(super) fn next_of(waiting: &mut VecDeque<HandedOver>, next_seq: u64) -> Option<HandedOver> {
-    while waiting.front().is_some_and(|first| first.delivery.seq < next_seq) {
-        waiting.pop_front();
+fn kib_of(body: &Bytes) -> usize {
+    body.len().div_ceil(1024).max(1)
+}
+
+/// Of one stream, in the order of their numbers.
+#[derive(Default)]
+pub(super) struct Waiting {
+    handed: VecDeque<HandedOver>,
+    kib: usize,
+}
+
+impl Waiting {
+    /// A single one always has, however large it is.
+    pub fn has_room_for(&self, handed: &HandedOver) -> bool {
+        self.handed.is_empty() || self.kib + handed.kib() <= KIB_OF_STREAM_MAX
     }
-    waiting.pop_front_if(|first| first.delivery.seq == next_seq)
+
+    pub fn push(&mut self, handed: HandedOver) {
+        self.kib += handed.kib();
+        self.handed.push_back(handed);
+    }
+
+    pub fn clear(&mut self) {
+        *self = Waiting::default();
+    }
+
+    /// The one whose turn it is. Those before it were sent, and those after a hole are read from the store.
+    pub fn next_of(&mut self, next_seq: u64) -> Option<HandedOver> {
+        while self.handed.front().is_some_and(|first| first.delivery.seq < next_seq) {
+            self.pop();
+        }
+        let is_next = self.handed.front().is_some_and(|first| first.delivery.seq == next_seq);
+        is_next.then(|| self.pop()).flatten()
+    }
+
+    fn pop(&mut self) -> Option<HandedOver> {
+        let first = self.handed.pop_front()?;
+        self.kib -= first.kib();
+        Some(first)
+    }
 }
 
 #[cfg(test)]
@@ -85,14 +125,14 @@ mod tests {
     #[test]
     fn what_was_sent_is_passed_over_and_nothing_is_sent_before_its_turn() {
         let all = HandOver::default();
-        let mut waiting: VecDeque<_> =
-            [3, 4, 6].into_iter().filter_map(|seq| take(&all, seq, 10)).collect();
+        let mut waiting = Waiting::default();
+        [3, 4, 6].into_iter().filter_map(|seq| take(&all, seq, 10)).for_each(|it| waiting.push(it));
         let seq_of = |next: Option<HandedOver>| next.map(|it| it.delivery.seq);
-        assert_eq!(seq_of(next_of(&mut waiting, 2)), None, "the second is in the store");
-        assert_eq!(seq_of(next_of(&mut waiting, 4)), Some(4));
-        assert_eq!(seq_of(next_of(&mut waiting, 5)), None);
-        assert_eq!(seq_of(next_of(&mut waiting, 7)), None);
-        assert!(waiting.is_empty());
+        assert_eq!(seq_of(waiting.next_of(2)), None, "the second is in the store");
+        assert_eq!(seq_of(waiting.next_of(4)), Some(4));
+        assert_eq!(seq_of(waiting.next_of(5)), None);
+        assert_eq!(seq_of(waiting.next_of(7)), None);
+        assert!(waiting.handed.is_empty() && waiting.kib == 0);
     }
 
     #[test]
@@ -106,5 +146,23 @@ mod tests {
         assert!(take(&all, 4, 2048).is_none());
         drop(most);
         assert!(take(&all, 4, 2048).is_some());
+    }
+    #[test]
+    fn one_stream_gets_its_share_and_a_large_body_goes_alone() {
+        let all = HandOver::default();
+        let mut waiting = Waiting::default();
+        let large = take(&all, 1, (KIB_OF_STREAM_MAX + 1) << 10).unwrap();
+        assert!(waiting.has_room_for(&large));
+        waiting.push(large);
+        let small = take(&all, 2, 1).unwrap();
+        assert!(!waiting.has_room_for(&small));
+        assert!(waiting.next_of(1).is_some() && waiting.has_room_for(&small));
+        let half = || take(&all, 3, KIB_OF_STREAM_MAX << 9).unwrap();
+        waiting.push(half());
+        assert!(waiting.has_room_for(&half()) && waiting.has_room_for(&small));
+        waiting.push(half());
+        assert!(!waiting.has_room_for(&small));
+        waiting.clear();
+        assert!(waiting.has_room_for(&half()));
     }
 }

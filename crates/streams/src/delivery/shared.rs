@@ -1,6 +1,6 @@
 //! What all tasks of sending share.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use tokio::sync::{Notify, watch};
 
 use super::config::DeliveryConfig;
 use super::directory::Directory;
-use super::handed_over::{HandOver, HandedOver};
+use super::handed_over::{HandOver, Waiting};
 use super::in_flight::InFlight;
 use super::limits::Limits;
 use super::post::Poster;
@@ -55,8 +55,7 @@ pub(super) struct Lane {
     pub look_again: bool,
     /// The newest delivery that was stored since the start, if any was.
     pub last_seq: Option<u64>,
-    /// In the order of their numbers.
-    pub handed_over: VecDeque<HandedOver>,
+    pub handed_over: Waiting,
     /// Until when no other sender is at it; where there are others.
     pub ours_until: Option<Instant>,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc};
 
 use super::first_attempts;
-use super::handed_over::Stored;
+use super::handed_over::{HandedOver, Stored};
 use super::shared::{Shared, lock};
 use super::signed::{SIDE_BY_SIDE, sign};
 use crate::clock::now_ms;
@@ -46,6 +46,7 @@ async fn put_into_lanes(shared: &Arc<Shared>, waiting: &mut mpsc::UnboundedRecei
     let mut some = Vec::with_capacity(SIDE_BY_SIDE);
     // The first of many are sent while others are signed.
     while waiting.recv_many(&mut some, SIDE_BY_SIDE).await > 0 {
+        leave_out_what_has_no_room(shared, &mut some);
         let mut handed: Vec<_> = some.iter_mut().filter_map(|it| it.handed_over.as_mut()).collect();
         sign(&mut handed, &*shared.directory, now_ms());
         let mut streams: Vec<_> = some.iter().map(|stored| stored.stream).collect();
@@ -53,10 +54,23 @@ async fn put_into_lanes(shared: &Arc<Shared>, waiting: &mut mpsc::UnboundedRecei
             let mut lanes = lock(&shared.lanes);
             let lane = lanes.entry(stream).or_default();
             lane.last_seq = lane.last_seq.max(Some(seq));
-            lane.handed_over.extend(handed_over);
+            if let Some(handed) = handed_over.filter(|it| lane.handed_over.has_room_for(it)) {
+                lane.handed_over.push(handed);
+            }
         }
         streams.sort_unstable();
         streams.dedup();
         streams.into_iter().for_each(|stream| first_attempts::wake(shared, stream));
+    }
+}
+
+/// It would be signed in vain.
+fn leave_out_what_has_no_room(shared: &Shared, some: &mut [Stored]) {
+    let lanes = lock(&shared.lanes);
+    for stored in some {
+        let lane = lanes.get(&stored.stream);
+        let has_room =
+            |it: &mut HandedOver| lane.is_none_or(|lane| lane.handed_over.has_room_for(it));
+        stored.handed_over.take_if(|it| !has_room(it));
     }
 }
