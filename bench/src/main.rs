@@ -125,6 +125,9 @@ enum Command {
         slow_blocks: usize,
         #[arg(long, default_value_t = 120)]
         quick_blocks: usize,
+        /// Of (c), for each size of bodies; (e) has four times as many
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
         /// Which of them, by letter
         #[arg(long, default_value = "abcdef")]
         parts: String,
@@ -211,13 +214,14 @@ fn main() -> Result<()> {
                 })
                 .await
             }
-            Command::Streams { headwater, streams, slow_blocks, quick_blocks, parts } => {
+            Command::Streams { headwater, streams, slow_blocks, quick_blocks, rounds, parts } => {
                 let headwater = &headwater;
                 streams::run(&streams::StreamOptions {
                     headwater,
                     streams,
                     slow_blocks,
                     quick_blocks,
+                    rounds,
                     parts: &parts,
                 })
                 .await

@@ -1,5 +1,4 @@
-//! (d) From a block's birth at the node to its webhook at the receiver, and (e) whether a receiver that is dead
-//! delays the others.
+//! (d) From a block's birth at the node to its webhook at the receiver.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,12 +13,12 @@ use crate::machine::{Testimony, Witness, now_us};
 use crate::quantile::quantile;
 use crate::say;
 
-const QUICK: Duration = Duration::from_millis(250);
+pub const QUICK: Duration = Duration::from_millis(250);
 const SLOW: Duration = Duration::from_secs(12);
 /// What waited through a pause is worked off in this time.
 const SHORTLY_US: u64 = 300_000;
 
-fn busy() -> SimConfig {
+pub fn busy() -> SimConfig {
     SimConfig { txs_per_block: 150, wallets: 2_000, render_ahead: true, ..SimConfig::seeded(5) }
 }
 
@@ -37,29 +36,6 @@ pub async fn paces(options: &StreamOptions<'_>) -> Result<()> {
         host.stop()?;
     }
     Ok(())
-}
-
-pub async fn dead_receiver(options: &StreamOptions<'_>) -> Result<()> {
-    let mut results = Vec::new();
-    for dead in [false, true, false, true] {
-        let receiver = Receiver::start().await?;
-        let host = Host::start(options.headwater, busy()).await?;
-        host.streams(&receiver, options.streams, 2).await?;
-        // A test call is answered; after that the host takes connections and never says a word.
-        let silent = Silent::start().await?;
-        let wallets = testkit::read(&host.chain).wallets();
-        let alive = receiver.url(options.streams);
-        host.stream(if dead { &silent.url } else { &alive }, &wallets).await?;
-        let times = follow(&host, &receiver, QUICK, options.quick_blocks).await?;
-        let name = if dead { "one of them dead" } else { "all alive" };
-        results.push(format!("  {name}\n{}", times.lines()));
-        host.stop()?;
-    }
-    say(&format!(
-        "streams (e) {} receivers, block to webhook of the others, a block every 0.25 s",
-        options.streams
-    ))?;
-    results.iter().try_for_each(|line| say(line))
 }
 
 /// Milliseconds from a block's birth to each webhook that tells of it, sorted.
@@ -135,38 +111,4 @@ async fn follow(
     slowest.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     slowest.truncate(5);
     Ok(Latencies { all, undisturbed, slowest, machine })
-}
-
-/// Answers the first request and no other.
-struct Silent {
-    url: String,
-    task: tokio::task::JoinHandle<()>,
-}
-
-impl Silent {
-    async fn start() -> Result<Self> {
-        let listener = tokio::net::TcpListener::bind("127.2.0.1:0").await?;
-        let url = format!("http://{}/dead", listener.local_addr()?);
-        let task = tokio::spawn(async move {
-            use tokio::io::{AsyncReadExt, AsyncWriteExt};
-            let mut held = Vec::new();
-            while let Ok((mut stream, _)) = listener.accept().await {
-                if held.is_empty() {
-                    let mut buffer = vec![0; 1 << 16];
-                    let _ = stream.read(&mut buffer).await;
-                    let answer =
-                        b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-                    let _ = stream.write_all(answer).await;
-                }
-                held.push(stream);
-            }
-        });
-        Ok(Silent { url, task })
-    }
-}
-
-impl Drop for Silent {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }

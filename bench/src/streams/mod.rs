@@ -1,5 +1,7 @@
 //! Streams: what matching costs, what delivering costs, how long a webhook takes.
 
+mod dead;
+mod fickle;
 pub mod host;
 mod latency;
 mod matching;
@@ -19,8 +21,10 @@ pub struct StreamOptions<'a> {
     pub streams: usize,
     /// Blocks at the pace of 12 seconds in (d).
     pub slow_blocks: usize,
-    /// Blocks at the pace of four a second in (d) and (e).
+    /// Blocks at the pace of four a second in (d).
     pub quick_blocks: usize,
+    /// Of (c) for each size of bodies; in (e) four times as many.
+    pub rounds: usize,
     /// Letters; (a) and (b) are one.
     pub parts: &'a str,
 }
@@ -29,9 +33,9 @@ pub async fn run(options: &StreamOptions<'_>) -> Result<()> {
     for part in options.parts.chars() {
         match part {
             'a' => matching::run().await?,
-            'c' => rate::deliveries(options.headwater).await?,
+            'c' => rate::deliveries(options).await?,
             'd' => latency::paces(options).await?,
-            'e' => latency::dead_receiver(options).await?,
+            'e' => dead::dead_receiver(options).await?,
             'f' => rate::ingest(options).await?,
             _ => {}
         }

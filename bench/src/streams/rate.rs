@@ -20,15 +20,14 @@ use crate::say;
 /// As many streams as connections of the bare client: first attempts of a stream come one after another.
 const SENDERS: usize = 64;
 const BLOCKS: usize = 400;
-const ROUNDS: usize = 5;
 const INGEST_ROUNDS: usize = 3;
 
 /// Addresses of each stream, of 200 wallets: a busy exchange's, and a user's few.
 const ADDRESSES: [usize; 2] = [100, 4];
 
-pub async fn deliveries(headwater: &Path) -> Result<()> {
+pub async fn deliveries(options: &StreamOptions<'_>) -> Result<()> {
     for addresses in ADDRESSES {
-        deliveries_of(headwater, addresses).await?;
+        deliveries_of(options, addresses).await?;
     }
     Ok(())
 }
@@ -42,9 +41,10 @@ struct Round {
     hashed: f64,
 }
 
-async fn deliveries_of(headwater: &Path, addresses: usize) -> Result<()> {
+async fn deliveries_of(options: &StreamOptions<'_>, addresses: usize) -> Result<()> {
+    let StreamOptions { headwater, rounds: repeats, .. } = *options;
     let (mut rounds, mut bytes) = (Vec::new(), 0);
-    for _ in 0..ROUNDS {
+    for _ in 0..repeats {
         let receiver = Receiver::start().await?;
         let host = host_with_streams(headwater, "", (&receiver, addresses)).await?;
         // The node has nothing to give before all of them are made.
@@ -75,7 +75,7 @@ async fn deliveries_of(headwater: &Path, addresses: usize) -> Result<()> {
         )
     };
     say(&format!(
-        "streams (c) {SENDERS} streams, {BLOCKS} blocks, bodies of {bytes} bytes; medians of {ROUNDS} rounds\n\
+        "streams (c) {SENDERS} streams, {BLOCKS} blocks, bodies of {bytes} bytes; medians of {repeats} rounds\n\
          {}\n{}\n{}\n{}",
         line(&format!("bare POSTs over {SENDERS} connections"), &|round| round.bare),
         line("with the three hashes of a delivery", &|round| round.hashed),
