@@ -224,7 +224,7 @@ impl OpenDb {
         let number = writer.mark.writes + 1;
         let (table, key) = (self.tables.meta.clone(), Slice::from(WRITES_KEY));
         ops.push(Op { table, key, value: Some(number.to_be_bytes().into()) });
-        self.wait_for_flushes()?;
+        self.wait_for_flushes(&ops)?;
         engine::write(&self.db, ops, durability).map_err(|error| self.failure(error))?;
         writer.mark.writes = number;
         if let Some(at) = at {
@@ -287,9 +287,10 @@ impl OpenDb {
         Ok(())
     }
 
-    /// As the engine does itself, but not for ever: its threads end when a file cannot be written.
-    fn wait_for_flushes(&self) -> Result<(), WriteFailure> {
-        for (_, table) in self.tables.all() {
+    /// As the engine does itself, but not for ever: its threads end when a file cannot be written. Only tables that are
+    /// written to are looked at: the engine keeps whoever looks at one waiting while it notes on disk what files it has.
+    fn wait_for_flushes(&self, ops: &[Op]) -> Result<(), WriteFailure> {
+        for table in tables_of(ops) {
             while table.waiting_flushes() >= WAITING_FLUSHES_MAX
                 || table.unmerged_files() > UNMERGED_FILES_MAX
             {
@@ -330,6 +331,19 @@ impl OpenDb {
     pub fn is_free(&self) -> bool {
         Arc::strong_count(&self.tables) == 1
     }
+}
+
+/// Each once.
+fn tables_of(ops: &[Op]) -> Vec<&Table> {
+    let mut tables: Vec<&Table> = Vec::new();
+    for Op { table, .. } in ops {
+        // Rows of a table mostly come together.
+        let is_known = tables.iter().rev().any(|known| known.id() == table.id());
+        if !is_known {
+            tables.push(table);
+        }
+    }
+    tables
 }
 
 fn start_flush(table: &Table) -> Result<(), WriteFailure> {
