@@ -50,6 +50,11 @@ impl Pipeline {
         Pipeline { store, chain, decode, is_dev_chain }
     }
 
+    /// A block at the head is about to be verified and committed.
+    pub fn expect_head(&self) {
+        self.store.expect_head(self.chain.id);
+    }
+
     pub fn run(&self, mut block: Block, senders: Senders) -> Result<PreparedBlock, Refused> {
         if block.txs.is_empty() {
             // There is nothing to trace, so nobody need be asked.

@@ -109,6 +109,14 @@ impl Store {
         }
     }
 
+    /// A block at the head was fetched, and will be committed in a moment: what can wait lets it go first.
+    pub fn expect_head(&self, chain: ChainId) {
+        match self.of(chain) {
+            Engine::Embedded(store) => store.expect_head(chain),
+            Engine::Postgres(_) => {}
+        }
+    }
+
     /// Kept as far as the store can write now: it can be asked for again at any time.
     pub async fn put_token(
         &self,

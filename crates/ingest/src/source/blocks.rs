@@ -241,6 +241,9 @@ impl NodeSource {
         let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
         let senders = request.senders;
         let label = self.pool.label(answered.upstream).to_owned();
+        if request.origin == Origin::Head {
+            pipeline.expect_head();
+        }
         let work = move || {
             let judge = |block: &Block| pipeline.verify(block, senders).err();
             let mut all: Vec<Read> = Vec::with_capacity(numbers.len());

@@ -76,6 +76,12 @@ impl Inner {
         self.writes(|open| open.write(ops, durability, at))
     }
 
+    /// Bodies, before the write that leads to them.
+    pub fn append_bodies(&self, change: &mut SegmentChange) -> Result<(), Error> {
+        self.may_write(Durability::Disk)?;
+        self.writes(|open| open.append_bodies(change))
+    }
+
     /// The same with bodies.
     pub fn write_bodies(
         &self,

@@ -15,6 +15,7 @@ pub mod codec;
 pub mod counts;
 pub mod digest;
 mod engine;
+mod expected_heads;
 pub mod facts;
 mod file_hash;
 mod fold_thread;

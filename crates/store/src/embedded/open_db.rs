@@ -187,19 +187,26 @@ impl OpenDb {
         Ok(())
     }
 
-    /// The same with bodies, which are on disk before anything leads to them.
-    pub fn write_bodies(
-        &self,
-        mut ops: Vec<Op>,
-        change: SegmentChange,
-        durability: Durability,
-        at: Option<ChainAt>,
-    ) -> Result<(), WriteFailure> {
-        self.segments.append(&change).map_err(|AppendFailure { path, error }| {
+    /// Bodies, before the write that leads to them; of one that never comes nothing is left to be seen.
+    pub fn append_bodies(&self, change: &mut SegmentChange) -> Result<(), WriteFailure> {
+        self.segments.append(change).map_err(|AppendFailure { path, error }| {
             let error = fjall::Error::Io(error);
             let cause = engine::cause_of(&error);
             WriteFailure { cause, error: engine::failed("write", &path, error) }
         })?;
+        change.appended();
+        Ok(())
+    }
+
+    /// The same with bodies, which are on disk before anything leads to them.
+    pub fn write_bodies(
+        &self,
+        mut ops: Vec<Op>,
+        mut change: SegmentChange,
+        durability: Durability,
+        at: Option<ChainAt>,
+    ) -> Result<(), WriteFailure> {
+        self.append_bodies(&mut change)?;
         for (id, row) in change.rows() {
             let (table, key) = (self.tables.segments.clone(), Slice::from(id.to_be_bytes()));
             ops.push(Op { table, key, value: row.map(|row| row.pack().into()) });

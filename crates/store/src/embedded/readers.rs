@@ -8,6 +8,7 @@ use super::engine::{Durability, Op, Slice, Table};
 use super::keys;
 use super::open::Store;
 use super::read::View;
+use super::write_turn::Priority;
 use crate::Error;
 use crate::journal::{ReaderCommit, ReaderCursor, ReaderRow};
 
@@ -95,7 +96,7 @@ impl Store {
     pub fn commit_reader(&self, commit: ReaderCommit) -> Result<(), Error> {
         let ReaderCommit { chain, name, expected, cursor, rows } = commit;
         // No commit of blocks may prune the journal between the look and the write.
-        let _one_at_a_time = self.one_at_a_time();
+        let _one_at_a_time = self.inner.writing.take_for(Some(chain), Priority::Normal);
         let view = self.view()?;
         if view.reader_cursor(chain, &name)? != expected {
             return Err(Error::ReaderMoved { name });

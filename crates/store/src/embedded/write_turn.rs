@@ -1,16 +1,33 @@
 //! Whose turn it is to write. A block at the head waits for one write that is under way, never for a second one of
-//! those that fill history or tidy up.
+//! those that fill history or tidy up; and those that fill history make ready what they write before their turn.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Instant;
+
+use alloy_primitives::map::HashMap;
+use model::chain::ChainId;
+
+use super::expected_heads::{ExpectedHeads, WAIT_MAX};
 
 #[derive(Default)]
 pub struct WriteTurns {
+    /// Those of low priority wait for them.
+    pub heads: ExpectedHeads,
     /// Held by whoever writes.
     writing: Mutex<()>,
     /// Held by the one who writes next: nobody else can slip in between.
     next: Mutex<()>,
     /// Held by those of low priority while they wait and write, so that only one of them stands before `next`.
     low: Mutex<()>,
+    ended: Mutex<EndedTurns>,
+}
+
+/// How many turns of normal priority have ended.
+#[derive(Default)]
+struct EndedTurns {
+    of_chain: HashMap<ChainId, u64>,
+    /// Of those that did not say what they write.
+    of_any: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -22,15 +39,60 @@ pub enum Priority {
 
 /// Ends when it is dropped.
 pub struct WriteTurn<'a> {
+    turns: &'a WriteTurns,
+    /// None where it is of no chain alone.
+    chain: Option<ChainId>,
     _writing: MutexGuard<'a, ()>,
-    _low: Option<MutexGuard<'a, ()>>,
+    low: Option<MutexGuard<'a, ()>>,
+}
+
+/// The time before a turn of low priority. Nobody else of low priority writes until the turn is over; others may.
+pub struct Preparation<'a> {
+    turns: &'a WriteTurns,
+    chain: ChainId,
+    ended_before: u64,
+    /// Heads are waited for no longer.
+    waits_until: Instant,
+    low: MutexGuard<'a, ()>,
 }
 
 impl WriteTurns {
+    /// For a write that may change anything.
     pub fn take(&self, priority: Priority) -> WriteTurn<'_> {
+        self.take_for(None, priority)
+    }
+
+    /// For a write that changes nothing but what is of one chain.
+    pub fn take_for(&self, chain: Option<ChainId>, priority: Priority) -> WriteTurn<'_> {
         let low = matches!(priority, Priority::Low).then(|| lock(&self.low));
+        if low.is_some() {
+            self.heads.wait(chain, Instant::now() + WAIT_MAX);
+        }
+        self.write(chain, low)
+    }
+
+    fn write<'a>(
+        &'a self,
+        chain: Option<ChainId>,
+        low: Option<MutexGuard<'a, ()>>,
+    ) -> WriteTurn<'a> {
         let _next = lock(&self.next);
-        WriteTurn { _writing: lock(&self.writing), _low: low }
+        WriteTurn { turns: self, chain, _writing: lock(&self.writing), low }
+    }
+
+    /// For a write of low priority to a chain, of which everything is made ready before others have to wait for it.
+    pub fn prepare(&self, chain: ChainId) -> Preparation<'_> {
+        let low = lock(&self.low);
+        let waits_until = Instant::now() + WAIT_MAX;
+        self.heads.wait(Some(chain), waits_until);
+        let ended_before = self.ended(chain);
+        Preparation { turns: self, chain, ended_before, waits_until, low }
+    }
+
+    /// Turns that may have changed what is of the chain.
+    fn ended(&self, chain: ChainId) -> u64 {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.of_any + ended.of_chain.get(&chain).copied().unwrap_or(0)
     }
 
     /// None while somebody writes.
@@ -40,7 +102,32 @@ impl WriteTurns {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(WriteTurn { _writing: writing, _low: None })
+        Some(WriteTurn { turns: self, chain: None, _writing: writing, low: None })
+    }
+}
+
+impl<'a> Preparation<'a> {
+    /// The turn, and whether what was found out since `prepare` still holds.
+    pub fn take(self) -> (WriteTurn<'a>, bool) {
+        self.turns.heads.wait(Some(self.chain), self.waits_until);
+        let turn = self.turns.write(Some(self.chain), Some(self.low));
+        let holds = self.turns.ended(self.chain) == self.ended_before;
+        (turn, holds)
+    }
+}
+
+impl Drop for WriteTurn<'_> {
+    fn drop(&mut self) {
+        if self.low.is_some() {
+            // Nobody prepares meanwhile.
+            return;
+        }
+        // It still writes: whoever began to prepare before now may not have seen what it wrote.
+        let mut ended = self.turns.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.chain {
+            Some(chain) => *ended.of_chain.entry(chain).or_default() += 1,
+            None => ended.of_any += 1,
+        }
     }
 }
 
@@ -96,5 +183,42 @@ mod tests {
         drop(turn);
         drop(turns.try_take().unwrap());
         drop(turns.take(Priority::Normal));
+    }
+
+    #[test]
+    fn what_is_prepared_holds_unless_somebody_wrote_to_the_chain_meanwhile() {
+        let (mine, other) = (ChainId(1), ChainId(2));
+        let turns = WriteTurns::default();
+        let holds = |meanwhile: &dyn Fn()| {
+            let preparing = turns.prepare(mine);
+            meanwhile();
+            preparing.take().1
+        };
+        assert!(holds(&|| ()));
+        assert!(holds(&|| drop(turns.take_for(Some(other), Priority::Normal))));
+        assert!(!holds(&|| drop(turns.take_for(Some(mine), Priority::Normal))));
+        assert!(!holds(&|| drop(turns.take(Priority::Normal))));
+        assert!(!holds(&|| drop(turns.try_take().unwrap())));
+        assert!(holds(&|| ()), "what was before does not count");
+    }
+
+    #[test]
+    fn a_write_that_was_under_way_when_preparing_began_counts() {
+        let turns = WriteTurns::default();
+        let under_way = turns.take_for(Some(ChainId(1)), Priority::Normal);
+        let preparing = turns.prepare(ChainId(1));
+        drop(under_way);
+        assert!(!preparing.take().1);
+    }
+
+    #[test]
+    fn others_write_while_one_of_low_priority_prepares() {
+        let turns = WriteTurns::default();
+        let preparing = turns.prepare(ChainId(1));
+        drop(turns.take(Priority::Normal));
+        let (turn, _) = preparing.take();
+        assert!(turns.try_take().is_none());
+        drop(turn);
+        drop(turns.take(Priority::Low));
     }
 }

@@ -41,6 +41,11 @@ impl SegmentChange {
         self.appends.values().flat_map(|(_, pieces)| pieces).map(Vec::len).sum()
     }
 
+    /// They are on disk; nothing leads to them yet.
+    pub fn appended(&mut self) {
+        self.appends.clear();
+    }
+
     /// Says what is to be written of it into the engine.
     pub fn append(&mut self, (chain, number): (ChainId, u64), body: PackedBody) -> BodyRow {
         let PackedBody { dictionaries, frames, bytes: body } = body;

@@ -42,6 +42,7 @@ pub fn by_group(kind: FrameKind, groups: &BodyGroups) -> impl Iterator<Item = (u
 }
 
 /// A block's body as it is written.
+#[derive(Clone)]
 pub struct PackedBody {
     pub dictionaries: [u32; 3],
     pub frames: Vec<FrameRef>,
@@ -118,10 +119,11 @@ impl PackedBody {
     }
 
     /// The engine's row, with the body behind it.
-    pub fn inline_row(self) -> Vec<u8> {
+    pub fn inline_row(&self) -> Vec<u8> {
         let PackedBody { dictionaries, frames, bytes } = self;
+        let (dictionaries, frames) = (*dictionaries, frames.clone());
         let row = BodyRow { place: Place::Inline, dictionaries, frames };
-        [row.pack(), bytes].concat()
+        [row.pack().as_slice(), bytes].concat()
     }
 }
 

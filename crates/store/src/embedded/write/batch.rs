@@ -20,8 +20,8 @@ use crate::embedded::keys;
 use crate::embedded::open::Store;
 use crate::embedded::open_db::{ChainAt, OpenDb};
 use crate::embedded::read::View;
-use crate::embedded::runs::RunBuilder;
-use crate::embedded::segments::{Dictionaries, PackedBody, Place, SegmentChange};
+use crate::embedded::runs::{Run, RunBuilder};
+use crate::embedded::segments::{PackedBody, Place, SegmentChange};
 use crate::embedded::tables::Tables;
 use crate::embedded::wallet_changes::ChangedPlaces;
 use crate::generations::{Fingerprint, Generations};
@@ -61,6 +61,7 @@ pub struct Batch<'a> {
     changed: ChangedPlaces,
     /// Index rows that are not written one by one.
     run: RunBuilder,
+    sorted_run: Option<Run>,
     /// Blocks whose rows in index files count no more.
     taken_out: Vec<u64>,
     pub(super) pools: PoolNews,
@@ -99,6 +100,7 @@ impl<'a> Batch<'a> {
             wallets: Vec::new(),
             changed: ChangedPlaces::default(),
             run: RunBuilder::default(),
+            sorted_run: None,
             taken_out: Vec::new(),
             pools: PoolNews::default(),
             coverage: view.coverage(chain)?,
@@ -131,7 +133,7 @@ impl<'a> Batch<'a> {
         self.ops.push(Op { table: table.clone(), key: Slice::from(key.as_ref()), value: None });
     }
 
-    pub fn apply(&mut self, block: PackedBlock) {
+    pub fn apply(&mut self, block: &PackedBlock) {
         let (number, hash) = (block.head.number, block.head.hash);
         self.put_block(block);
         self.coverage.insert(number);
@@ -151,7 +153,7 @@ impl<'a> Batch<'a> {
     pub fn amend(
         &mut self,
         stored: PackedBlock,
-        block: PackedBlock,
+        block: &PackedBlock,
         view: &View,
     ) -> Result<(), Error> {
         let (number, hash) = (block.head.number, block.head.hash);
@@ -161,8 +163,8 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn put_block(&mut self, mut block: PackedBlock) {
-        block.pack(self.chain, &Dictionaries::default());
+    /// `block` has its body packed.
+    fn put_block(&mut self, block: &PackedBlock) {
         let (chain, number) = (self.chain, block.head.number);
         let t = self.tables.clone();
         if block.head.is_untraced() {
@@ -181,15 +183,15 @@ impl<'a> Batch<'a> {
         let by_hash = keys::by_hash(chain, block.head.hash);
         self.put(&t.block_by_hash, by_hash, number.to_be_bytes().to_vec());
         self.put(&t.block_by_time, keys::by_time(chain, block.head.timestamp, number), Vec::new());
-        let rows = block.rows;
+        let rows = &block.rows;
         rows.wallets.iter().for_each(|party| self.changed.add(party.address));
         if !in_run {
-            self.note_wallets(number, &rows, 1);
+            self.note_wallets(number, rows, 1);
         }
-        if let Some(body) = rows.body {
+        if let Some(body) = &rows.body {
             self.put_body(number, body);
         }
-        self.put(&t.headers, keys::block(chain, number), rows.header);
+        self.put(&t.headers, keys::block(chain, number), rows.header.clone());
         self.generations.add_from(self.decoder);
         for generation in self.generations.written() {
             self.put_facts(generation, number, &rows.facts);
@@ -229,13 +231,13 @@ impl<'a> Batch<'a> {
 
     /// Near the head it stays with its row: it may be reverted, and a commit waits for the disk once. All others
     /// are written where they stay.
-    fn put_body(&mut self, number: u64, body: PackedBody) {
+    fn put_body(&mut self, number: u64, body: &PackedBody) {
         let (t, key) = (self.tables.clone(), keys::block(self.chain, number));
         if self.origin == Origin::Head {
             self.put(&t.bodies, key, body.inline_row());
             self.put(&t.unfrozen, key, Vec::new());
         } else {
-            let row = self.segments.append((self.chain, number), body);
+            let row = self.segments.append((self.chain, number), body.clone());
             self.put(&t.bodies, key, row.pack());
         }
     }
@@ -285,8 +287,14 @@ impl<'a> Batch<'a> {
     }
 
     pub fn commit(mut self, view: &View) -> Result<Committed, Error> {
+        self.get_ready(view)?;
+        self.commit_ready()
+    }
+
+    /// All that can be done of it before it is written.
+    pub fn get_ready(&mut self, view: &View) -> Result<(), Error> {
         if self.entries.is_empty() {
-            return Ok(Committed { entries: self.entries, coverage: self.coverage });
+            return Ok(());
         }
         self.write_wallets()?;
         self.settle_pools(view, LastWitness::Forget)?;
@@ -301,9 +309,39 @@ impl<'a> Batch<'a> {
         } else {
             self.put_version(self.generations.current);
         }
+        self.sort_run();
+        Ok(())
+    }
+
+    /// Bodies that are on disk already when it is written need not be waited for then.
+    pub fn append_bodies(&mut self) -> Result<(), Error> {
+        self.store.inner.append_bodies(&mut self.segments)
+    }
+
+    /// Whether the engine was not opened anew since this was begun.
+    pub fn is_of_open_engine(&self) -> bool {
+        self.store.inner.database().is_ok_and(|open| Arc::ptr_eq(&open, &self.open))
+    }
+
+    /// One that is ready.
+    pub fn commit_ready(mut self) -> Result<Committed, Error> {
         let (entries, coverage) = (std::mem::take(&mut self.entries), self.coverage.clone());
-        self.write(Durability::Disk)?;
+        if !entries.is_empty() {
+            self.write(Durability::Disk)?;
+        }
         Ok(Committed { entries, coverage })
+    }
+
+    /// Nothing is added to it afterwards.
+    fn sort_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        if run.is_empty() {
+            return;
+        }
+        let run = run.finish(self.chain, self.seq);
+        let table = self.tables.index_runs.clone();
+        self.put(&table, keys::block(self.chain, self.seq), pack_coverage(&run.blocks));
+        self.sorted_run = Some(run);
     }
 
     pub(super) fn put_coverage(&mut self) {
@@ -351,6 +389,7 @@ impl<'a> Batch<'a> {
     }
 
     pub(super) fn write(mut self, durability: Durability) -> Result<(), Error> {
+        self.sort_run();
         if self.removes {
             self.keep_last_of_each_key();
         }
@@ -364,13 +403,9 @@ impl<'a> Batch<'a> {
         if self.rewrites {
             self.open.bodies.txs.note_rewrite(chain, seq);
         }
-        let run = std::mem::take(&mut self.run);
         // Before the write: no snapshot may show a commit whose rows are missing.
-        let has_run = !run.is_empty();
-        if has_run {
-            let run = run.finish(chain, seq);
-            let table = self.tables.index_runs.clone();
-            self.put(&table, keys::block(chain, seq), pack_coverage(&run.blocks));
+        let has_run = self.sorted_run.is_some();
+        if let Some(run) = self.sorted_run.take() {
             self.open.runs.push(Arc::new(run));
         }
         let (ops, segments, open) = (self.ops, self.segments, &self.open);

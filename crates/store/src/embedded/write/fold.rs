@@ -41,13 +41,13 @@ impl Store {
         numbers: &[RangeInclusive<u64>],
         priority: Priority,
     ) -> Result<WriteTurn<'_>, Error> {
-        let one_at_a_time = self.inner.writing.take(priority);
+        let one_at_a_time = self.inner.writing.take_for(Some(chain), priority);
         if !self.inner.database()?.runs.now().holds_any(chain, numbers) {
             return Ok(one_at_a_time);
         }
         drop(one_at_a_time);
         let _one_fold = self.one_fold();
-        let one_at_a_time = self.inner.writing.take(priority);
+        let one_at_a_time = self.inner.writing.take_for(Some(chain), priority);
         self.fold_chain(chain, Some(&one_at_a_time))?;
         Ok(one_at_a_time)
     }

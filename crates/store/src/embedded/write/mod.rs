@@ -18,6 +18,8 @@ mod prune;
 mod runs_again;
 mod sweep_indexes;
 
+use std::time::Instant;
+
 use model::chain::ChainId;
 use model::facts::Facts;
 
@@ -27,9 +29,10 @@ pub use index_rows::BlockIndex;
 pub use runs_again::runs_again;
 
 use super::engine::Durability;
+use super::expected_heads::WAIT_MAX;
 use super::open::Store;
 use super::read::View;
-use super::segments::{Bodies, Dictionary, FREEZE_EVERY_BLOCKS, train};
+use super::segments::{Bodies, Dictionaries, Dictionary, FREEZE_EVERY_BLOCKS, train};
 use super::write_turn::Priority;
 use crate::Error;
 use crate::block::VerifiedBlock;
@@ -42,20 +45,30 @@ impl Store {
     pub fn commit(
         &self,
         chain: ChainId,
-        change: ChangeOf<PackedBlock>,
+        mut change: ChangeOf<PackedBlock>,
     ) -> Result<Committed, Error> {
         let is_head = change.origin == Origin::Head;
         if !is_head {
-            self.ready_for_history(chain)?;
+            self.room_for_history(chain)?;
         }
         let is_due = |block: &PackedBlock| block.head.number.is_multiple_of(FREEZE_EVERY_BLOCKS);
         let freezes = change.apply.iter().any(is_due);
         let priority = if is_head { Priority::Normal } else { Priority::Low };
         let amended = change.amend.iter().chain(&change.untrace).map(|block| block.head.number);
         let removed: Vec<_> = amended.chain(change.revert.iter().copied()).map(|n| n..=n).collect();
-        let turn = self.one_at_a_time_folded(chain, &removed, priority)?;
-        let committed = self.write_change(chain, change)?;
-        drop(turn);
+        let is_prepared = !is_head && removed.is_empty();
+        let ChangeOf { amend, untrace, apply, .. } = &mut change;
+        let blocks = amend.iter_mut().chain(untrace).chain(apply);
+        blocks.for_each(|block| block.pack(chain, &Dictionaries::default()));
+        let committed = if is_prepared {
+            self.commit_prepared(chain, &change)?
+        } else {
+            let _turn = self.one_at_a_time_folded(chain, &removed, priority)?;
+            self.batch_of(chain, &change)?.commit_ready()?
+        };
+        if is_head {
+            self.inner.writing.heads.came(chain);
+        }
         // It is stored, whatever comes of the rest.
         let trains = || self.inner.database().is_ok_and(|it| it.bodies.samples.is_full(chain));
         if is_head && (freezes || trains()) {
@@ -65,8 +78,19 @@ impl Store {
     }
 
     pub fn ready_for_history(&self, chain: ChainId) -> Result<(), Error> {
+        self.room_for_history(chain)?;
+        self.inner.writing.heads.wait(None, Instant::now() + WAIT_MAX);
+        Ok(())
+    }
+
+    fn room_for_history(&self, chain: ChainId) -> Result<(), Error> {
         self.train_dictionaries(chain)?;
         self.wait_for_folds()
+    }
+
+    /// A block at the head was fetched, and will be committed in a moment.
+    pub fn expect_head(&self, chain: ChainId) {
+        self.inner.writing.heads.expect(chain);
     }
 
     /// A block ready to be written, packed with what is known of its chain.
@@ -97,11 +121,27 @@ impl Store {
         Ok(())
     }
 
-    fn write_change(
+    /// Nobody waits while the write is computed and bodies go to disk: others have to for the engine's own write alone.
+    fn commit_prepared(
         &self,
         chain: ChainId,
-        change: ChangeOf<PackedBlock>,
+        change: &ChangeOf<PackedBlock>,
     ) -> Result<Committed, Error> {
+        let preparing = self.inner.writing.prepare(chain);
+        let mut prepared = self.batch_of(chain, change);
+        if let Ok(batch) = &mut prepared {
+            batch.append_bodies()?;
+        }
+        let (_turn, holds) = preparing.take();
+        match prepared {
+            Ok(batch) if holds && batch.is_of_open_engine() => batch.commit_ready(),
+            // With the turn in hand it is certain what is stored.
+            _ => self.batch_of(chain, change)?.commit_ready(),
+        }
+    }
+
+    /// What the change comes to, ready to be written.
+    fn batch_of(&self, chain: ChainId, change: &ChangeOf<PackedBlock>) -> Result<Batch<'_>, Error> {
         let view = self.view()?;
         let heads = change.heads(|block| block.head);
         let hash = |number| Ok(view.block_summary(chain, number)?.map(|block| block.hash));
@@ -110,25 +150,26 @@ impl Store {
         fit::check_amends(&stored, &heads)?;
         let is_new = fit::blocks_to_write(&stored, &heads)?;
         let mut batch = Batch::new(self, chain, &view, change.origin)?;
-        for number in change.revert {
+        for number in change.revert.iter().copied() {
             batch.revert(as_stored(&view, chain, number)?, &view)?;
         }
-        for block in change.amend {
+        for block in &change.amend {
             let stored = as_stored(&view, chain, block.head.number)?;
             fit::check_loses_nothing(&stored.head, &block.head)?;
             batch.amend(stored, block, &view)?;
         }
-        for block in change.untrace {
+        for block in &change.untrace {
             let stored = as_stored(&view, chain, block.head.number)?;
             fit::check_loses_traces_only(&stored.head, &block.head)?;
             batch.amend(stored, block, &view)?;
         }
-        for (block, is_new) in change.apply.into_iter().zip(is_new) {
+        for (block, is_new) in change.apply.iter().zip(is_new) {
             if is_new {
                 batch.apply(block);
             }
         }
-        batch.commit(&view)
+        batch.get_ready(&view)?;
+        Ok(batch)
     }
 }
 
@@ -139,3 +180,7 @@ fn as_stored(view: &View, chain: ChainId, number: u64) -> Result<PackedBlock, Er
     let (block, proof) = stored.ok_or(Error::NotStored { number })?;
     Ok(prepare(chain, VerifiedBlock { block, proof, facts: Facts::default() }))
 }
+
+#[cfg(test)]
+#[path = "prepared_tests.rs"]
+mod prepared_tests;
