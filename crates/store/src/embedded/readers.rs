@@ -96,10 +96,13 @@ impl Store {
     pub fn commit_reader(&self, commit: ReaderCommit) -> Result<(), Error> {
         let ReaderCommit { chain, name, expected, cursor, rows } = commit;
         // No commit of blocks may prune the journal between the look and the write.
-        let _one_at_a_time = self.inner.writing.take_for(Some(chain), Priority::Normal);
+        let mut one_at_a_time = self.inner.writing.take_for(Some(chain), Priority::Normal);
         let view = self.view()?;
         if view.reader_cursor(chain, &name)? != expected {
             return Err(Error::ReaderMoved { name });
+        }
+        if expected.is_some() {
+            one_at_a_time.only_moves_a_reader();
         }
         let own = keys::rows_of_reader(chain, &name);
         // All writes of a batch count as simultaneous: of rows with the same key only the last is one.

@@ -42,6 +42,7 @@ pub struct WriteTurn<'a> {
     turns: &'a WriteTurns,
     /// None where it is of no chain alone.
     chain: Option<ChainId>,
+    only_moves_a_reader: bool,
     _writing: MutexGuard<'a, ()>,
     low: Option<MutexGuard<'a, ()>>,
 }
@@ -77,7 +78,16 @@ impl WriteTurns {
         low: Option<MutexGuard<'a, ()>>,
     ) -> WriteTurn<'a> {
         let _next = lock(&self.next);
-        WriteTurn { turns: self, chain, _writing: lock(&self.writing), low }
+        self.turn(chain, lock(&self.writing), low)
+    }
+
+    fn turn<'a>(
+        &'a self,
+        chain: Option<ChainId>,
+        writing: MutexGuard<'a, ()>,
+        low: Option<MutexGuard<'a, ()>>,
+    ) -> WriteTurn<'a> {
+        WriteTurn { turns: self, chain, only_moves_a_reader: false, _writing: writing, low }
     }
 
     /// For a write of low priority to a chain, of which everything is made ready before others have to wait for it.
@@ -102,7 +112,7 @@ impl WriteTurns {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(WriteTurn { turns: self, chain: None, _writing: writing, low: None })
+        Some(self.turn(None, writing, None))
     }
 }
 
@@ -116,10 +126,18 @@ impl<'a> Preparation<'a> {
     }
 }
 
+impl WriteTurn<'_> {
+    /// What others made ready holds all the same: a reader that is known only goes on, and they prune no more of the journal
+    /// than it had passed before.
+    pub fn only_moves_a_reader(&mut self) {
+        self.only_moves_a_reader = true;
+    }
+}
+
 impl Drop for WriteTurn<'_> {
     fn drop(&mut self) {
-        if self.low.is_some() {
-            // Nobody prepares meanwhile.
+        // Of low priority: nobody prepares meanwhile.
+        if self.low.is_some() || self.only_moves_a_reader {
             return;
         }
         // It still writes: whoever began to prepare before now may not have seen what it wrote.
@@ -199,6 +217,7 @@ mod tests {
         assert!(!holds(&|| drop(turns.take_for(Some(mine), Priority::Normal))));
         assert!(!holds(&|| drop(turns.take(Priority::Normal))));
         assert!(!holds(&|| drop(turns.try_take().unwrap())));
+        assert!(holds(&|| turns.take(Priority::Normal).only_moves_a_reader()));
         assert!(holds(&|| ()), "what was before does not count");
     }
 

@@ -34,10 +34,13 @@ impl Store {
         let mut ops = batch.into_ops();
         // No commit of blocks may prune the journal between the look and the write. Only from here on, so
         // that blocks do not wait for digests.
-        let _one_at_a_time = self.one_at_a_time();
+        let mut one_at_a_time = self.one_at_a_time();
         let now = self.view()?;
         if now.reader_cursor(chain, &reader)? != expected {
             return Err(Error::ReaderMoved { name: reader });
+        }
+        if expected.is_some() {
+            one_at_a_time.only_moves_a_reader();
         }
         if let Some(retired) = retired {
             ops.append(&mut now.removal_of_reader(chain, &retired)?);
