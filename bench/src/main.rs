@@ -215,9 +215,8 @@ fn main() -> Result<()> {
                 .await
             }
             Command::Streams { headwater, streams, slow_blocks, quick_blocks, rounds, parts } => {
-                let headwater = &headwater;
                 streams::run(&streams::StreamOptions {
-                    headwater,
+                    headwater: &headwater,
                     streams,
                     slow_blocks,
                     quick_blocks,
